@@ -7,7 +7,7 @@ import Operations
 import System
 import Transfer
 
-/// The whole of the work: manifests from the inbox become pictures and reports in the outbox.
+/// Processes manifests from the inbox into pictures and reports in the outbox.
 ///
 /// ```
 /// wanted                    live                                            done
@@ -19,12 +19,12 @@ import Transfer
 /// ```
 ///
 /// One thread, the caller's, runs the loop: scan, handle messages, update the runs, publish the status, wait. It is
-/// level-triggered: every round compares what is wanted with what is live and acts on the difference. Other threads only
-/// post messages.
+/// level-triggered: each iteration compares the wanted runs with the live ones and acts on the difference. Other threads
+/// only post messages.
 package final class Darkroom {
   package static let version = Tool.version
 
-  /// What other threads report.
+  /// A message of another thread.
   enum Message: Sendable {
     case job(BackgroundWork.Message)
     case operation(PendingOperations.Event)
@@ -37,17 +37,17 @@ package final class Darkroom {
     case stop
   }
 
-  /// What the jobs of this process came to.
+  /// The outcome of the jobs of this process.
   package struct Summary: Sendable {
-    /// How jobs ended; one whose failures are accepted has succeeded.
+    /// The states of ended jobs. A job whose failures are accepted has succeeded.
     package let states: Set<JobOutcome.State>
-    /// Whether a job could not be worked on, or its manifest not be moved.
+    /// Whether a job could not be processed, or its manifest could not be moved.
     package let hadTrouble: Bool
-    /// Whether a manifest that was named is not there, or cannot be read.
+    /// Whether a named manifest does not exist or cannot be read.
     package let isMissing: Bool
-    /// Whether something is left for the next start because `--max-duration` ran out, or because it was being written.
+    /// Whether work is left for the next start because of `--max-duration`, or because a manifest was being written.
     package let isUnfinished: Bool
-    /// How many files of the inbox are ignored.
+    /// The number of ignored files in the inbox.
     package let ignored: Int
 
     /// Whether there was nothing to do.
@@ -67,26 +67,26 @@ package final class Darkroom {
 
   private var folders: OwnedFolders { services.folders }
 
-  /// Why the inbox cannot be read now, and which errors were reported since it could.
+  /// Why the inbox cannot be read now, and which errors were reported since it was last readable.
   private var inboxErrors: (current: SystemError?, reported: Set<Int32>) = (nil, [])
 
-  /// Why the program ends, and until when operations may finish, as `Clock.monotonicSeconds`; nil while it does not end.
+  /// Why the program ends, and the deadline of operations, as `Clock.monotonicSeconds`; nil while it does not end.
   private var ending: (reason: Gate.Stop, deadline: Double)?
 
-  /// When the time of `run` is over, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
+  /// When the time of `run` ends, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
   private var timeLimit: Double?
 
-  /// When the queues last resumed, as `Clock.monotonicSeconds`.
+  /// When the queues were last resumed, as `Clock.monotonicSeconds`.
   private var resumedAt = 0.0
 
   /// When the loop last began to wait, as `Clock.monotonicMilliseconds`.
   private var waitBegan = Clock.monotonicMilliseconds
 
-  /// Takes possession of the folders, opens the ledger and completes what an earlier process left.
+  /// Locks the folders, opens the ledger and completes the work of an earlier process.
   /// - Parameters:
-  ///   - retry: How long what the machine fails is tried again. Default: not at all.
+  ///   - retry: How long operations that fail because of the machine are retried. Default: not at all.
   ///   - observe: Called on the thread that calls `run` or `watchInbox`.
-  /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`; `CancellationError` when `retry` is told to stop.
+  /// - Throws: `StopError`, `SystemError`, `SQLiteError`, `LedgerError`; `CancellationError` when `retry` is cancelled.
   package init(
     configuration: Configuration, retry: LocalRetry = .none, observe: @escaping (Event) -> Void
   ) throws {
@@ -113,12 +113,12 @@ package final class Darkroom {
     for trouble in services.earlier.troubles { jobs.report(trouble: trouble) }
   }
 
-  /// Processes what lies in the inbox now, or the files named, and returns.
+  /// Processes the manifests that are in the inbox now, or the named files, and returns.
   ///
-  /// After `--max-duration` running operations get their time to finish, and the rest stays for the next start.
-  /// An unusable file does not stop the others: a warning names it, and the summary says that there was one.
-  /// - Parameter names: What files are called that have no name of their own, by their paths.
-  /// - Throws: `StopError.missing` when none of the files named can be a manifest.
+  /// After `--max-duration`, running operations get the grace period to finish, and the rest is left for the next
+  /// start. An unusable file does not stop the others: a warning names it, and the summary contains `isMissing`.
+  /// - Parameter names: Names for files that have none of their own, by path.
+  /// - Throws: `StopError.missing` when none of the named files can be a manifest.
   package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
     timeLimit = configuration.maxDuration.map { Clock.monotonicSeconds + $0 }
     let inbox = folders.inbox.path
@@ -138,18 +138,18 @@ package final class Darkroom {
     return try work(named.isEmpty ? .inbox : .named(named))
   }
 
-  /// Processes whatever is dropped, until it is told to stop.
+  /// Processes all manifests that are dropped, until `stop` is called.
   package func watchInbox() throws -> Summary { try work(.watch) }
 
-  /// Tells the program to stop, from any thread: running operations get their time to finish, the rest stays for the next
-  /// start.
+  /// Stops the program. May be called on any thread. Running operations get the grace period to finish, and the rest is
+  /// left for the next start.
   package var stop: @Sendable () -> Void { { [mailbox] in mailbox.post(.stop) } }
 
-  /// To be called, on any thread, before the process is ended at once: what is inside a filtration is not to blame for that.
+  /// Must be called, on any thread, before the process is ended abruptly, so that filtered entries are not blamed.
   package var forgetFiltrations: @Sendable () -> Void { { [journal = services.earlier.journal] in journal?.close() } }
 
-  /// Makes the program read its configuration again, from any thread. The folders stay; what has begun continues as it was;
-  /// a configuration that makes no sense changes nothing.
+  /// Makes the program read its configuration again. May be called on any thread. The folders stay the same; entries
+  /// that have begun keep their settings; an invalid configuration changes nothing.
   package var configure: @Sendable (@escaping @Sendable () throws -> Configuration) -> Void {
     { [mailbox] read in mailbox.post(.configure(read)) }
   }
@@ -171,7 +171,7 @@ package final class Darkroom {
       while try runOnce() {}
       jobs.closePauses()
       reportLeft()
-      // What is left is told of while no process runs, too.
+      // The status also shows what is left while no process runs.
       writeStatus(Clock.monotonicSeconds, isLast: true)
       gallery.close(jobs, status.last, now: Clock.monotonicSeconds)
       for case .galleryFailed(let why) in mailbox.collect() { observe(.warning(why)) }
@@ -180,10 +180,10 @@ package final class Darkroom {
       isClean = !error.isOfLedger(folders.state)
       if !mayRepair(after: error) { reportLeft() }
       writeStatus(Clock.monotonicSeconds, isLast: true)
-      // What has no room has none now.
+      // Deliveries without space must not be waited for.
       jobs.delivery.abandon()
       jobs.closePauses()
-      // When the outbox has gone, that explains every other error.
+      // A missing outbox explains all other errors.
       if let missing = try folders.checkOutbox() { throw missing }
       throw error
     }
@@ -209,7 +209,7 @@ package final class Darkroom {
     }
   }
 
-  /// What the jobs have come to so far.
+  /// The outcome of the jobs so far.
   var summary: Summary {
     Summary(
       states: jobs.table.summary.states, hadTrouble: jobs.table.summary.hadTrouble,
@@ -219,13 +219,13 @@ package final class Darkroom {
       ignored: watcher.ignored.count { !$0.isFolder })
   }
 
-  /// Whether another start repairs what was thrown: the ledger is damaged, and nobody has asked the program to stop.
+  /// Whether another start can repair the cause of an error: a damaged ledger, while the program is not stopping.
   func mayRepair(after error: any Error) -> Bool {
     error.isDamageOfLedger && error.isOfLedger(folders.state) && ending == nil
   }
 
   /// Runs the loop once.
-  /// - Returns: Whether it is to run again.
+  /// - Returns: Whether to run it again.
   private func runOnce() throws -> Bool {
     let now = Clock.monotonicSeconds
     jobs.sampleBottlenecks(configuration, waitBegan: waitBegan)
@@ -284,7 +284,7 @@ package final class Darkroom {
         observe(.warning("\(file) in the inbox is not read yet: some process has it open for writing"))
       }
       jobs.table.queue.update(view.fresh, settled: view.settled)
-      // Of others there is nothing any more, or nothing that may be read.
+      // Holds of other manifests are dropped: those are gone or cannot be read.
       if !jobs.flow.holds.isEmpty {
         jobs.flow.holds.keepPlanning(of: jobs.table.queue.jobs.union(jobs.runs.values.map(\.name)))
       }
@@ -306,8 +306,8 @@ package final class Darkroom {
       inboxError: inboxErrors.current?.description, now: now, isLast: isLast)
   }
 
-  /// Leaves files to the next start of `run` that are open for writing for too long, when nothing else is to be done; with
-  /// `--lock-wait` that tells how long they are waited for.
+  /// Leaves files that are open for writing for too long to the next start of `run`, when nothing else is to be done.
+  /// With `--lock-wait`, that option limits the time instead.
   private func leaveOpenFiles(_ now: Double) {
     guard ending == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
     let files = watcher.open(for: WaitLimits.openLimit, now: now)
@@ -320,13 +320,13 @@ package final class Darkroom {
     }
   }
 
-  /// What of the inbox cannot be read now, in words; nil when all can.
+  /// A description of why the inbox, or a file in it, cannot be read now; nil when all can.
   private var inboxTrouble: String? {
     inboxErrors.current != nil ? "the inbox cannot be read" : watcher.unexamined.map { "the inbox: \($0.why)" }.min()
   }
 
-  /// Both queues are suspended while there is a cause; not while the program is stopping, since nothing starts then and
-  /// cancelled operations finish only in a queue that runs.
+  /// Suspends both queues while there is a cause. They run while the program is stopping, when no operation starts,
+  /// since cancelled operations only finish in a running queue.
   private func suspendOrResume(_ locks: [Lock]?, _ now: Double) {
     let before = jobs.suspension.pauses.open(since: 0)
     let change = jobs.suspension.update(locks: locks, now: now)
@@ -361,10 +361,11 @@ package final class Darkroom {
     if jobs.suspension.needsScan { watcher.scanNow() }
   }
 
-  /// What may start now.
+  /// Decides which operations may start now.
   private func gate(_ now: Double) -> Gate { Gate(jobs.suspension, stop: ending?.reason, now: now) }
 
-  /// Ends the wait for closed hosts while no host answers: `run` leaves the rest to the next start, `watch` gives them up.
+  /// Ends the wait for closed hosts while no host answers: `run` leaves the rest to the next start, `watch` gives the
+  /// hosts up.
   private func watchHosts(_ now: Double) {
     jobs.flow.reportHosts()
     let limit = configuration.outageWait ?? (jobs.table.queue.goal == .watch ? 86_400 : 600)
@@ -385,7 +386,7 @@ package final class Darkroom {
     watcher.configure(new)
     waitLimits = WaitLimits(new, settleTime: watcher.settleTime)
     services.configure(new, jobs)
-    // Pages that nobody writes any more would ask for newer ones for ever.
+    // Live pages that are not written any more would reload themselves forever.
     if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
     gallery.configure(new.gallery)
     jobs.work.gallery = gallery.writer

@@ -4,8 +4,8 @@ import Ledger
 import Model
 import System
 
-/// What is done with a batch. Each step that fails costs what it is for: results, a job that is being accepted, a report.
-/// What the machine is to blame for is nobody's failure, and is tried again.
+/// Delivers a batch. A step that fails only affects its own item: a result, a job that is being accepted, a report.
+/// Steps that fail because of the machine are tried again.
 extension DeliveryQueue {
   func deliver(_ batch: Batch) throws {
     var results = ResultBatch(batch.records, held: batch.held, ledger: ledger)
@@ -14,7 +14,7 @@ extension DeliveryQueue {
     let acceptances = prepare(batch.acceptances)
     let reports = prepare(batch.reports, &results)
     var folders = batch.folders.union(results.createFolders())
-    // Before rows say who has brought a source.
+    // Before rows name the request that returned a source.
     if !results.isEmpty { resultsCommitted() }
     let changes = batch.changes + acceptances.flatMap(\.changes) + results.intents + reports.map(\.intent)
     do {
@@ -25,14 +25,14 @@ extension DeliveryQueue {
         try ledger.commit(left)
       }
     } catch let error where error.isOutOfSpace {
-      // The next batch has nothing that can be rejected, or less.
+      // The next batch contains fewer items that can be rejected.
       return reject(batch.changes, acceptances, reports, results, folders, error)
     }
     for acceptance in acceptances { acceptance.completion(.success(())) }
     folders.formUnion(results.place())
     let placed = reports.map { report in (report, Result { try place(report) }) }
     for (report, result) in placed { if case .success = result { folders.formUnion(report.folders) } }
-    // Whoever waits for the results may have taken a folder away already.
+    // A consumer may have moved a folder away as soon as the results were there.
     let unsynced = sync(folders)
     results.hold(beneath: unsynced)
     let outcomes = placed.map { report, result in
@@ -46,25 +46,26 @@ extension DeliveryQueue {
     if !results.isEmpty { send(.committed(results.committed)) }
     for (report, outcome) in outcomes {
       if (try? outcome.get()) != nil {
-        // One that was cancelled may have got its list at the last moment.
+        // A cancelled run may have received its list at the last moment.
         state.remove(
           report.run.runID, extension: report.manifest.fileExtension,
           hasList: report.manifest.list != nil || report.outcome.counts.total == 0)
       }
       send(.reported(run: report.run.number, outcome))
     }
-    // A ledger that is damaged is repaired by another start: waiting does not help.
+    // A damaged ledger is repaired by restarting. Waiting does not help.
     if let damage = held.lazy.compactMap(\.obstacle).first(where: \.isDamageOfLedger) { throw damage }
     hold(held, unsynced: Set(unsynced.keys), wasTried: !batch.held.isEmpty || batch.flushesLogs)
   }
 
-  /// A commit may have failed after all was written: a job is not accepted twice, and recorded once more so that it lasts.
+  /// Replaces the acceptance of a job that is recorded already. A commit may fail after everything was written; the job
+  /// is then not accepted twice, but recorded once more, durably.
   private func unaccepted(_ change: LedgerChange) throws -> LedgerChange {
     guard case .accept(let job) = change, try ledger.hasJob(job.runID) else { return change }
     return .advance(job.runID, to: job.state)
   }
 
-  /// Brings the names of snapshots to the disk.
+  /// Syncs the names of snapshots.
   /// - Returns: The jobs that can be accepted.
   private func prepare(_ acceptances: [Acceptance]) -> [Acceptance] {
     guard !acceptances.isEmpty else { return [] }
@@ -77,8 +78,8 @@ extension DeliveryQueue {
     }
   }
 
-  /// Brings the names in staging to the disk. When that fails, what was written there is written again; when staging cannot
-  /// even be opened, results wait.
+  /// Syncs the names in staging. When that fails, the files there must be written again; when staging cannot be opened,
+  /// results are held.
   /// - Returns: The reports that can be delivered.
   private func prepare(_ reports: [ReportDelivery], _ results: inout ResultBatch) -> [ReportDelivery] {
     guard !results.isEmpty || !reports.isEmpty else { return [] }
@@ -95,7 +96,7 @@ extension DeliveryQueue {
         results.hold(error)
       }
       for report in reports {
-        // What was recorded is not written again.
+        // Documents that are recorded are not written again.
         let number = report.run.number
         send(isLost && !report.isRepeated ? .unstaged(run: number, error) : .reported(run: number, .failure(error)))
       }
@@ -103,8 +104,8 @@ extension DeliveryQueue {
     }
   }
 
-  /// There was no room for the intents: nothing of the batch has happened.
-  /// - Parameter folders: Those that have a new name in them.
+  /// Undoes a batch for whose intents there was no space.
+  /// - Parameter folders: The folders to which names were added.
   private func reject(
     _ changes: [LedgerChange], _ acceptances: [Acceptance], _ reports: [ReportDelivery], _ results: ResultBatch,
     _ folders: Set<String>, _ error: any Error
@@ -113,14 +114,14 @@ extension DeliveryQueue {
     for acceptance in acceptances { acceptance.completion(.failure(error)) }
     let rejected = results.reject()
     if !rejected.isEmpty { send(.rejected(rejected, error)) }
-    // Their documents stay: whether they are recorded is not known for certain.
+    // Their documents stay, since the intents may be recorded in spite of the error.
     for report in reports { send(.reported(run: report.run.number, .failure(error))) }
     putBack(changes, folders)
     results.hold(error)
     hold(results.takeHeld(), unsynced: [], wasTried: true)
   }
 
-  /// Gives a report its name, once all rows are in the log beside it.
+  /// Moves a report to its final name, after all rows are in the log beside it.
   private func place(_ report: ReportDelivery) throws(SystemError) {
     do throws(SystemError) {
       try logs.flush(report.run.number)
@@ -130,7 +131,7 @@ extension DeliveryQueue {
     try report.place()
   }
 
-  /// - Returns: The folders that could not be synced, and why. One that is not there any more is none.
+  /// - Returns: The folders that could not be synced, with the errors. Missing folders are skipped.
   private func sync(_ folders: Set<String>) -> [String: any Error] {
     var unsynced: [String: any Error] = [:]
     for folder in folders {
@@ -143,12 +144,11 @@ extension DeliveryQueue {
     return unsynced
   }
 
-  /// Adds rows to the log of their run, of which nothing is being delivered. They are durable, by a commit that is none of a
-  /// batch.
+  /// Adds rows to the log of a run without other deliveries. The rows must be durable.
   package func log(_ committed: [Committed]) throws { try log(committed, flushing: false) }
 
-  /// Adds rows that are durable to their runs' logs. What goes wrong is only that run's. Rows for which there is no room when
-  /// the program ends are added at its next start.
+  /// Adds durable rows to their runs' logs. Errors only concern one run. Rows for which there is no space when the
+  /// program ends are added at the next start.
   private func log(_ committed: [Committed], flushing: Bool) throws {
     for rows in Dictionary(grouping: committed, by: \.record.run.number).values {
       try log(rows.first?.record.run.number ?? 0, orKeep: rows) { try logs.append(rows) }
@@ -168,7 +168,7 @@ extension DeliveryQueue {
 }
 
 extension ReportDelivery {
-  /// Ends a report that was placed, if its folder and those above are on disk.
+  /// Ends a report that has its final name, if its folder and the folders above it are synced.
   fileprivate func ended(_ unsynced: [String: any Error]) -> Result<Outcome, any Error> {
     for folder in folders {
       if let error = unsynced.first(where: { folder == $0.key || folder.hasPrefix($0.key + "/") })?.value {

@@ -6,38 +6,38 @@ import Scheduling
 import Synchronization
 import System
 
-/// Brings everything that must be durable to the outbox and into the ledger, in batches, whatever its job: all that comes
-/// while a batch is under way shares the syncs and the commits of the next.
+/// Makes results and reports durable in the outbox and in the ledger, in batches for all jobs. Everything that is
+/// submitted during a batch shares the syncs and commits of the next.
 ///
-/// A file's way: synced in staging, staging synced, intent committed, renamed, its folder synced, its end committed. So under
-/// a final name there is only ever a complete file that is on disk.
+/// The steps for a file are: sync the file in staging, sync staging, commit the intent, rename, sync the target's
+/// folder, commit the end. Files with final names are therefore always complete and durable.
 package final class DeliveryQueue: Sendable {
-  /// Batches begin at least this far apart, so that many small results share their syncs and commits.
+  /// The least time between batches, so that many small results share syncs and commits.
   static let spacing = Duration.milliseconds(50)
 
-  /// The same while a job waits for the batch to go on.
+  /// The least time between batches while a job waits for one.
   static let urgentSpacing = Duration.milliseconds(5)
 
-  /// What a batch came to.
+  /// A message about a batch.
   package enum Message: Sendable {
-    /// These records' rows are durable.
+    /// The rows of these records are durable.
     case committed([Committed])
-    /// These records' results could not be brought to the disk, through no fault of theirs: they are to be made again.
+    /// The results of these records could not be synced because the machine failed. They must be made again.
     case rejected([PhotoRecord], any Error)
-    /// There is no room for the ledger: it is tried again until there is.
+    /// There is no space for the ledger. The commit is tried again until there is.
     case noSpace
-    /// The ledger or a log cannot be written, and is tried again until it can.
+    /// The ledger or a log cannot be written. That is tried again until it succeeds.
     case failing(any Error)
-    /// So many records' results are complete and cannot be delivered now, and why, for each run concerned: they are tried
-    /// again. Sent when that has changed.
+    /// The number of complete results that cannot be delivered now, and the errors by run. The delivery is tried again.
+    /// Sent when the number has changed, and after each try.
     case held(count: Int, obstacles: [Int: any Error])
-    /// A run's report was delivered, or why it was not.
+    /// A run's report was delivered, or failed with an error.
     case reported(run: Int, Result<ReportDelivery.Outcome, any Error>)
-    /// The documents of a run's report, of which nothing is recorded, may not be on disk: they are to be written again.
+    /// The documents of a run's report may not be durable, and are not recorded. They must be written again.
     case unstaged(run: Int, any Error)
-    /// Rows are durable, and could not be added to a run's `entries.jsonl`.
+    /// Durable rows could not be added to a run's `entries.jsonl`.
     case unlogged(run: Int, any Error)
-    /// The program cannot go on; nothing is delivered any more. Sent for each batch from then on.
+    /// The program must stop, and nothing more is delivered. Sent for each batch from then on.
     case broken(any Error)
   }
 
@@ -56,18 +56,18 @@ package final class DeliveryQueue: Sendable {
     }
   }
 
-  /// What waits for the next batch.
+  /// The items of the next batch.
   struct Batch: Sendable {
     var records: [PhotoRecord] = []
     var reports: [ReportDelivery] = []
     var acceptances: [Acceptance] = []
-    /// Changes that need no batch of their own, before all others.
+    /// Changes that wait for the next batch of other items, and come before them.
     var changes: [LedgerChange] = []
-    /// Folders that have a new name in them, and are to be synced before what lies beneath them counts as delivered.
+    /// Folders to which names were added. They are synced before files beneath them count as delivered.
     var folders: Set<String> = []
-    /// What earlier batches could not place.
+    /// Results that earlier batches could not deliver.
     var held: [ResultBatch.Item] = []
-    /// Whether logs are to be written that could not be before.
+    /// Whether to write rows to logs that could not be written before.
     var flushesLogs = false
 
     var isEmpty: Bool {
@@ -76,10 +76,10 @@ package final class DeliveryQueue: Sendable {
     }
   }
 
-  /// A job whose snapshot is on disk, to be recorded.
+  /// A job to record, whose snapshot is synced.
   struct Acceptance: Sendable {
     let changes: [LedgerChange]
-    /// Called on the queue's thread. Only the first call counts.
+    /// Called on the queue's thread. Calls after the first have no effect.
     let completion: @Sendable (Result<Void, any Error>) -> Void
   }
 
@@ -90,16 +90,16 @@ package final class DeliveryQueue: Sendable {
     var lastBatch: ContinuousClock.Instant?
   }
 
-  /// What could not be delivered, and is tried again.
+  /// Items that could not be delivered, and are tried again.
   struct Held: Sendable {
     var items: [ResultBatch.Item] = []
     /// Folders that could not be synced.
     var folders: Set<String> = []
     var hasLogs = false
-    /// How often it was tried in a row without success.
+    /// The number of consecutive failed tries.
     var attempts = 0
     var due: ContinuousClock.Instant?
-    /// How many records, folders and logs it was said to be.
+    /// The number of records, folders and logs in the last message about them.
     var told = 0
 
     var isEmpty: Bool { items.isEmpty && folders.isEmpty && !hasLogs }
@@ -116,12 +116,12 @@ package final class DeliveryQueue: Sendable {
   let held = Mutex(Held())
   private let abandoned = DispatchSemaphore(value: 0)
 
-  /// Why a batch broke off: from then on nothing is delivered, because what comes later counts on what came before.
+  /// The error that stopped the queue. Nothing is delivered after it, because later items depend on earlier ones.
   private let failure = Mutex<(any Error)?>(nil)
   private let queue = DispatchQueue(label: "Delivery")
 
   /// - Parameters:
-  ///   - outbox: In which results and reports get their names.
+  ///   - outbox: The outbox to which results and reports are delivered.
   ///   - staging: The folder in which results and reports are written.
   ///   - resultsCommitted: Called on the queue's thread when the rows of results are durable.
   ///   - send: Called on the queue's thread.
@@ -145,18 +145,18 @@ package final class DeliveryQueue: Sendable {
     add(isUrgent: isUrgent) { $0.records.append(record) }
   }
 
-  /// Submits the documents of a run all of whose rows are durable.
+  /// Submits the documents of a run whose rows are all durable.
   package func deliver(_ report: ReportDelivery) { add(isUrgent: true) { $0.reports.append(report) } }
 
-  /// Records a job whose snapshot is on disk, and waits until that is durable.
-  /// - Parameter pauses: Those that hold.
+  /// Records a job whose snapshot is synced, and waits until the record is durable.
+  /// - Parameter pauses: The current pauses.
   /// - Throws: `SQLiteError`, `SystemError`.
   package func accept(_ job: LedgerJob, during pauses: [LedgerPause]) throws {
     let isDone = DispatchSemaphore(value: 0)
     let result = Mutex<Result<Void, any Error>?>(nil)
     let changes = [LedgerChange.accept(job)] + pauses.map { .pause($0, run: job.runID) }
     let acceptance = Acceptance(changes: changes) { answer in
-      // What is durable stays accepted, whatever goes wrong with the rest of the batch.
+      // A durable job stays accepted, even if the rest of the batch fails.
       result.withLock { $0 = $0 ?? answer }
       isDone.signal()
     }
@@ -165,10 +165,10 @@ package final class DeliveryQueue: Sendable {
     try result.withLock { $0 }?.get()
   }
 
-  /// Submits a job whose snapshot is on disk.
+  /// Submits a job whose snapshot is synced.
   func accept(_ acceptance: Acceptance) { add(isUrgent: true) { $0.acceptances.append(acceptance) } }
 
-  /// Records changes with the next batch, before what is submitted later.
+  /// Records changes with the next batch, before items that are submitted later.
   package func record(_ changes: [LedgerChange], syncing folders: [String] = []) {
     guard !changes.isEmpty || !folders.isEmpty else { return }
     add(isUrgent: false) {
@@ -177,18 +177,18 @@ package final class DeliveryQueue: Sendable {
     }
   }
 
-  /// Waits until everything that was submitted has been delivered, or was given up.
+  /// Waits until all submitted items were delivered or rejected.
   package func drain() {
     queue.sync { deliverBatch() }
   }
 
-  /// Stops waiting for room: the program is to end.
+  /// Stops waiting for the machine, since the program must end.
   package func abandon() { abandoned.signal() }
 
-  /// Forgets a run all of whose deliveries have ended.
+  /// Releases the resources of a run whose deliveries have all ended.
   package func forget(run: Int) { logs.close(run) }
 
-  /// Closes the log of a run for which nothing is to be delivered for a while.
+  /// Closes the log of a run that will not deliver anything for a while.
   package func rest(run: Int) { logs.rest(run) }
 
   private func add(isUrgent: Bool, _ body: (inout Batch) -> Void) {
@@ -227,7 +227,7 @@ package final class DeliveryQueue: Sendable {
     }
   }
 
-  /// Makes changes and syncs folders with the next batch, which nothing asks for.
+  /// Adds changes and folders to the next batch without scheduling it.
   func putBack(_ changes: [LedgerChange], _ folders: Set<String>) {
     waiting.withLock { waiting in
       waiting.batch.changes = changes + waiting.batch.changes
@@ -235,8 +235,8 @@ package final class DeliveryQueue: Sendable {
     }
   }
 
-  /// Tries what could not be delivered again after a while.
-  /// - Parameter wasTried: Whether it had been held before.
+  /// Schedules another try for items that could not be delivered.
+  /// - Parameter wasTried: Whether they had been held before.
   func hold(_ items: [ResultBatch.Item], unsynced: Set<String>, wasTried: Bool) {
     let logs = logs.waiting
     let (message, delay): (Message?, Duration?) = held.withLock { held in
@@ -265,8 +265,8 @@ package final class DeliveryQueue: Sendable {
     queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.milliseconds * 1000) + 1000)) { self.deliverBatch() }
   }
 
-  /// Does something again and again while the machine fails it.
-  /// - Parameter isAwaited: Whether it is done again after such an error, which is thrown otherwise.
+  /// Repeats an action while it fails because of the machine.
+  /// - Parameter isAwaited: Whether to repeat the action after this error. Other errors are thrown.
   func retrying(after isAwaited: (any Error) -> Bool, _ body: () throws -> Void) throws {
     while true {
       do {
@@ -274,7 +274,7 @@ package final class DeliveryQueue: Sendable {
       } catch let error where error.isOfMachine && isAwaited(error) {
         send(error.isOutOfSpace ? .noSpace : .failing(error))
         guard abandoned.wait(timeout: .now() + 1) == .timedOut else {
-          // For what waits next.
+          // The next waiting action must stop too.
           abandoned.signal()
           throw error
         }

@@ -2,22 +2,22 @@ import Model
 import Synchronization
 import System
 
-/// The files `entries.jsonl` of live runs: a line for each row, as rows end.
+/// The files `entries.jsonl` of live runs, with a line for each row in the order in which rows end.
 final class EntriesLogs: Sendable {
   private struct Log {
     var file: OpenFile?
-    /// Lines that could not be written when it was their turn.
+    /// Lines that could not be written.
     var backlog = ""
-    /// Why not; nil when there is no backlog.
+    /// Why they could not be written; nil when there is no backlog.
     var error: SystemError?
-    /// Where it lies.
+    /// The job's folder.
     let folder: JobFolder
   }
 
   private let logs = Mutex<[Int: Log]>([:])
 
-  /// Appends rows of one run, all or none, after those that wait. When the machine is to blame they wait for the next call
-  /// or for `flush`.
+  /// Appends rows of one run after its backlog, all or none. When the machine fails, they are added to the backlog for
+  /// the next call or for `flush`.
   /// - Throws: `SystemError`.
   func append(_ rows: [DeliveryQueue.Committed]) throws(SystemError) {
     guard let run = rows.first?.record.run else { return }
@@ -29,14 +29,14 @@ final class EntriesLogs: Sendable {
     _ = try append(log.backlog + Self.lines(rows), to: log, run.number)
   }
 
-  /// Writes what waits of a run, and syncs it: what is written in time is synced before the report is written.
-  /// - Throws: `SystemError`; it waits still then, unless it is only not on disk.
+  /// Writes the backlog of a run, and syncs the file. A log without a backlog is synced when the report is written.
+  /// - Throws: `SystemError`. The lines then stay in the backlog, unless only the sync failed.
   func flush(_ run: Int) throws(SystemError) {
     guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
     try append(log.backlog, to: log, run).sync()
   }
 
-  /// Keeps rows of one run for which there was no room: its report is not written before they are.
+  /// Adds rows of one run, for which there was no space, to its backlog. They are written before its report.
   func keep(_ rows: [DeliveryQueue.Committed], _ error: SystemError) {
     guard let run = rows.first?.record.run.number else { return }
     logs.withLock { logs in
@@ -47,13 +47,13 @@ final class EntriesLogs: Sendable {
 
   private static func lines(_ rows: [DeliveryQueue.Committed]) -> String { rows.map { $0.text + "\n" }.joined() }
 
-  /// The runs with lines that wait, and why.
+  /// The runs with a backlog, and the errors.
   var waiting: [Int: SystemError] { logs.withLock { $0.compactMapValues(\.error) } }
 
   /// Closes a run's file.
   func close(_ run: Int) { logs.withLock { $0[run] = nil } }
 
-  /// Closes a run's file until there is another line.
+  /// Closes a run's file until the next line.
   func rest(_ run: Int) { logs.withLock { $0[run]?.file = nil } }
 
   private func append(_ lines: String, to log: Log, _ run: Int) throws(SystemError) -> OpenFile {

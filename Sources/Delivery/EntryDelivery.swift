@@ -2,18 +2,18 @@ import Ledger
 import Model
 import System
 
-/// What is recorded of an entry, with its row and the files that it delivers.
+/// The ledger's entry, the row and the files that are delivered for an entry.
 struct EntryDelivery: Sendable {
-  /// Without `artifacts`.
+  /// The entry without the files of `artifacts`.
   private(set) var entry: LedgerEntry
   private(set) var row: ReportRow
   private(set) var artifacts: [Artifact]
 
-  /// Whether files of the entry stay in staging that are not delivered. They are removed when the ledger knows: an intent whose
-  /// staged file is gone means that the file was delivered.
+  /// Whether undelivered files of the entry are in staging. They are removed after the ledger's commit, because an
+  /// intent without its staged file means that the file was delivered.
   private(set) var hasLeftovers = false
 
-  /// The entry as an intent, or its end when its files are placed.
+  /// The entry with its files: as an intent, or as its end when the files have their final names.
   var recorded: LedgerEntry {
     var entry = entry
     entry.delivery = artifacts.main?.delivery
@@ -21,17 +21,17 @@ struct EntryDelivery: Sendable {
     return entry
   }
 
-  /// The folders that the files go to, relative to the job's.
+  /// The folders of the files' targets, relative to the job's.
   var subfolders: [String] { artifacts.map(\.delivery.subfolder) }
 
-  /// Gives the files their final names, in the order of their kinds. What is made of the result and cannot be placed is dropped.
+  /// Moves the files to their final names, in the order of their kinds. Derived files that cannot be moved are dropped.
   /// - Parameters:
-  ///   - name: The entry's.
-  ///   - isAgain: Whether that was begun before: a file that is not in staging had its final name then.
-  ///   - opened: The folders to which files go, by their paths, if they are open already.
-  ///   - placed: The paths of the files that were not there before. The variants of an entry bring the same original.
-  /// - Returns: The subfolders that have lost what was made of an earlier result.
-  /// - Throws: As `Placement.place`.
+  ///   - name: The name of the entry.
+  ///   - isAgain: Whether this was begun before. Files that are missing in staging then have their final names.
+  ///   - opened: Open folders of targets, by path.
+  ///   - placed: The paths of new files. The variants of an entry deliver the same original.
+  /// - Returns: The subfolders from which derived files of an earlier result were removed.
+  /// - Throws: The errors of `Placement.place`.
   mutating func place(
     _ name: String, by placement: Placement, isAgain: Bool, in opened: [String: OpenFolder] = [:],
     placed: inout Set<String>
@@ -67,7 +67,7 @@ struct EntryDelivery: Sendable {
     return changed
   }
 
-  /// Gives up what was made of the result.
+  /// Drops a derived file.
   mutating func drop(_ kind: Artifact.Kind) {
     artifacts.removeAll { $0.kind == kind }
     hasLeftovers = true
@@ -80,7 +80,7 @@ struct EntryDelivery: Sendable {
     artifacts[index].delivery.origin = provenance.text
   }
 
-  /// Changes what the entry comes to. What has its final name by now stays there, and is the job's.
+  /// Makes the entry a failed one. Files with final names stay there, and are recorded as the job's.
   mutating func fail(_ failed: LedgerEntry, _ row: ReportRow) {
     let placed = artifacts.filter(\.isPlaced).map(\.delivery)
     (entry, self.row, artifacts) = (failed, row, [])

@@ -2,16 +2,16 @@ import Glibc
 import Model
 import System
 
-/// Removes what earlier runs of a job have left in `history`, but for the last of them.
+/// Removes the oldest runs of a job from `history`.
 extension History {
-  /// How many folders are removed at most in one call: the next removes more.
+  /// The most folders that one call removes.
   static let mostRemoved = 1000
 
-  /// Removes folders only that have a run's name and nothing but a run's files in them, follows no symbolic link, and goes on
-  /// where a process that died has stopped. To be called while the job is live, so that nothing is put into `history`
-  /// meanwhile.
-  /// - Parameter count: How many are kept.
-  /// - Throws: `SystemError` when something cannot be removed now.
+  /// Removes folders that have the name of a run and contain only files of a run, and continues where a process that
+  /// died has stopped. Symbolic links are not followed. Must be called while the job is live, so that nothing is added
+  /// to `history` at the same time.
+  /// - Parameter count: The number of runs to keep.
+  /// - Throws: `SystemError` when a file cannot be removed now.
   package func prune(keeping count: Int) throws(SystemError) {
     let history: OpenFolder
     do throws(SystemError) {
@@ -19,7 +19,7 @@ extension History {
     } catch  where [.missing, .occupied].contains(error.cause) {
       return
     }
-    // They sort by time.
+    // The names of runs sort by time.
     let names = try history.names().compactMap(\.text).filter(RunID.isMade).sorted()
     guard names.count > count else { return }
     var runs: [String] = []
@@ -30,7 +30,7 @@ extension History {
     }
   }
 
-  /// - Returns: Whether the folder was a run's that was put aside long enough ago, and is gone.
+  /// - Returns: Whether the folder was a run's, old enough, and is removed.
   private func remove(_ name: String, from history: OpenFolder) throws(SystemError) -> Bool {
     let run: OpenFolder
     do throws(SystemError) {
@@ -43,14 +43,14 @@ extension History {
     guard status.owner == geteuid(), age >= Retention.history else { return false }
     var names: [String] = []
     for name in try run.names() {
-      // Somebody may have put something else there.
+      // A user may have added files.
       guard let text = name.text, isOfRun(text), try run.status(of: text)?.kind == .file else { return false }
       names.append(text)
     }
     if names.contains("report.json") {
       let head = try ReportHead(of: run.open(reading: "report.json"))
       guard head?.runID != nil, head?.job == folder.name else { return false }
-      // First what says that the rest is there.
+      // The report is removed first, since it promises that the other files exist.
       try run.remove("report.json")
     }
     for name in names where name != "report.json" { try run.remove(name) }

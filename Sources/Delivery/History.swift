@@ -3,7 +3,7 @@ import Glibc
 import Model
 import System
 
-/// Puts what an earlier run of a job left aside, so that `report.json` exists only when this run is done.
+/// Moves the files of an earlier run to `history`, so that `report.json` exists only when the current run is done.
 package struct History {
   package let folder: JobFolder
 
@@ -19,7 +19,7 @@ package struct History {
     let names = try job.names().compactMap(\.text).filter(isOfRun)
     if names.isEmpty { return }
     if try isUnbegun(names, in: job) { return }
-    // The report goes last: as long as it is there, what is left belongs to it.
+    // The report is moved last: while it exists, the remaining files belong to it.
     let sorted = names.sorted { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }
     let target = try freeFolder(for: sorted, of: job)
     for name in sorted where try !job.renameWithoutReplacing(name, to: target, as: name) {
@@ -29,7 +29,7 @@ package struct History {
     try job.sync()
   }
 
-  /// The earlier run's folder in `history`, or another when somebody has put files of these names there.
+  /// The earlier run's folder in `history`, or a new one if that contains files of these names.
   private func freeFolder(for names: [String], of job: OpenFolder) throws(SystemError) -> OpenFolder {
     let target = try folder.createDurably("history/" + earlierRun(in: job))
     for name in names where try target.status(of: name) != nil {
@@ -38,19 +38,19 @@ package struct History {
     return target
   }
 
-  /// Whether all there is is the empty log of a run that had not begun when the program died.
+  /// Whether there is only the empty log of a run that had not begun when the program died.
   private func isUnbegun(_ names: [String], in job: OpenFolder) throws(SystemError) -> Bool {
     guard names == ["entries.jsonl"] else { return false }
     return try job.status(of: "entries.jsonl")?.size == 0
   }
 
-  /// Whether a name is one of a file that a run leaves and the next puts aside.
+  /// Whether a name is that of a file that a run leaves in the job's folder.
   func isOfRun(_ name: String) -> Bool {
     name == "report.json" || name == "entries.jsonl" || name == folder.name + ".failed.jsonl"
       || JobFolder.isManifest(name)
   }
 
-  /// The earlier run's name, from the beginning of its report; from the folder's time when that does not tell.
+  /// The earlier run's name, from its report, or from the folder's modification time.
   /// - Throws: `SystemError` when the report may be read later.
   private func earlierRun(in job: OpenFolder) throws(SystemError) -> String {
     if let runID = try reportHead(in: job)?.runID, RunID.isValid(runID) { return runID }

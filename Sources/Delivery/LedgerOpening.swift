@@ -3,10 +3,10 @@ import Ledger
 import Model
 import System
 
-/// Opens the ledger at the start. After an unclean end, and when jobs are to be continued, it is checked; one that is damaged
-/// is set aside, and a new one is made from what is left: its rows that are what was written, reports and pictures.
+/// Opens the ledger at the start. After an unclean end, or when there are live jobs, the ledger is checked. A damaged
+/// one is set aside, and a new one is made from its intact rows, the reports and the pictures.
 package struct LedgerOpening {
-  /// How long the check may take, in seconds. What it leaves is checked when it is read.
+  /// The limit of the check, in seconds. Rows beyond it are checked when they are read.
   static let checkTime = 10.0
 
   package let state: StateFolder
@@ -17,10 +17,10 @@ package struct LedgerOpening {
     self.outbox = outbox
   }
 
-  /// Where the new ledger is made.
+  /// The path at which a new ledger is made.
   private var new: String { state.path + "/ledger-new.sqlite" }
 
-  /// - Returns: The ledger, and what is to be said about it, if anything is.
+  /// - Returns: The ledger, and a message for the user; nil when there is none.
   /// - Throws: `StopError.outbox` when a link or a folder has the ledger's name; `SQLiteError`, `LedgerError`,
   ///   `SystemError`.
   package func open() throws -> (ledger: Ledger, notice: String?) {
@@ -37,18 +37,18 @@ package struct LedgerOpening {
       notice = try replace(because: error)
       ledger = try Ledger(path: state.ledger)
     }
-    // Not synced: a commit of the ledger syncs the folder, too, or the journal that it leaves tells as much. And where there
-    // is no room for it the program works without.
+    // Not synced: a commit of the ledger syncs the folder too, or leaves a journal, which also shows an unclean end.
+    // Without space the program works without the file.
     _ = try? state.openFolder().open(updating: StateFolder.useMark, mode: 0o600)
     return (ledger, notice)
   }
 
-  /// Records that nothing uses the ledger any more, and that it is in order.
+  /// Records that the ledger was closed in order.
   package func close() { try? state.openFolder().remove(StateFolder.useMark) }
 
   private var hasJournal: Bool { ((try? FileStatus(of: state.ledger + "-journal"))?.size ?? 0) > 0 }
 
-  /// What seems to be damage may be an error that passes: it counts when a new connection finds it as well.
+  /// Opens and checks the ledger. Damage must be found by a second connection too, since read errors may be temporary.
   private func checkedTwice(_ wasUnclean: Bool) throws -> Ledger {
     do {
       return try checked(wasUnclean)
@@ -65,8 +65,8 @@ package struct LedgerOpening {
     return ledger
   }
 
-  /// Makes a new ledger, and puts it in the place of the damaged one, which keeps another name. Until that is done the
-  /// damaged one is where it was, and the next start does it again.
+  /// Makes a new ledger, and replaces the damaged one, which is kept under another name. The rename is the last step,
+  /// so that an interrupted replacement is repeated at the next start.
   private func replace(because damage: any Error) throws -> String {
     let folder = state.damaged + "/" + RunID.make()
     try Folder.createDurably(folder, mode: 0o700)
@@ -87,7 +87,7 @@ package struct LedgerOpening {
       guard Folder.link(path, orCopyTo: folder + "/" + Folder.name(of: path)) else {
         throw SystemError("link", folder + "/" + Folder.name(of: path))
       }
-      // A journal would be taken for the new ledger's.
+      // SQLite would apply an old journal to the new ledger.
       if !name.isEmpty { try Folder.removeFile(path) }
     }
     try Folder.sync(folder)

@@ -5,21 +5,21 @@ import Model
 import System
 import Transfer
 
-/// Makes a ledger from what is left of a damaged one, and from the reports and pictures in the outbox.
+/// Makes a ledger from a damaged one and from the reports and pictures in the outbox.
 ///
-/// Every row of the damaged one with the right digest is taken over. Reports, and the logs of runs that have none yet, tell
-/// which pictures are ours. What is lost of a live job is done again, and gives the same files. In the outbox no symbolic link
-/// is followed: what lies behind one is not read, and is not ours.
+/// Copies every row of the damaged ledger that has the right digest. Reports, and the logs of runs without one,
+/// identify the pictures that this program delivered. Lost work of a live job is done again and gives the same files.
+/// Symbolic links in the outbox are not followed, and files behind them do not count as delivered.
 ///
-/// Reports also tell which names were derived, as far as they name the requests: not those that have a key, headers, a content
-/// or secrets.
+/// Reports also identify derived names, unless their requests contain a key, headers, content or secrets, which reports
+/// do not show.
 struct LedgerRebuild {
-  /// What it was made from.
+  /// The sources of the new ledger.
   struct Result {
     let rows: Int
     let reports: Int
 
-    /// Files in `jobs` that belong to no job of the new ledger.
+    /// Files in `jobs` that do not belong to a job of the new ledger.
     let orphans: [String]
   }
 
@@ -51,8 +51,8 @@ struct LedgerRebuild {
     return Result(rows: rows, reports: reports, orphans: orphans)
   }
 
-  /// Adds what a job's reports say, from the oldest on.
-  /// - Returns: How many reports there are.
+  /// Adds the outputs, failures and names of a job's reports, the oldest report first.
+  /// - Returns: The number of reports.
   private func add(_ folder: JobFolder) throws -> Int {
     let earlier = ((try? folder.open("history").names()) ?? []).compactMap(\.text).sorted()
     let reports = (earlier.map { "history/\($0)/report.json" } + ["report.json"]).compactMap { target in
@@ -71,7 +71,7 @@ struct LedgerRebuild {
     return reports.count
   }
 
-  /// A picture that is still as long as it was is taken to be ours: before it is replaced its digest is compared.
+  /// Adds the outputs of rows whose files still have the same size. Before a file is replaced, its digest is compared.
   private func addOutputs(of target: String, _ folder: JobFolder) throws {
     guard let file = try? folder.open(file: target) else { return }
     var page: [LedgerChange] = []
@@ -107,7 +107,7 @@ struct LedgerRebuild {
     try ledger.commit(page)
   }
 
-  /// A name that would be derived from the URL is taken to have been.
+  /// Adds names that can be derived from the URL of their row.
   private func addNames(of target: String, _ runID: String, _ folder: JobFolder) throws {
     guard let file = try? folder.open(file: target) else { return }
     var (names, pages, lastIndex): ([JSONValue], Int, Int?) = ([], 0, nil)
@@ -117,7 +117,7 @@ struct LedgerRebuild {
       pages += 1
     }
     try ReportRow.each(of: file) { row in
-      // The variants of an entry have rows one after the other.
+      // The rows of an entry's variants are consecutive.
       defer { lastIndex = row.index }
       guard row.index != lastIndex, let request = row.derivedNameRequest else { return }
       names.append(.array([.integer(request), .string(row.name)]))
@@ -129,8 +129,7 @@ struct LedgerRebuild {
     if pages > 0 { try ledger.commit([.name(runID, job: folder.name, pages: pages)]) }
   }
 
-  /// A job whose report was delivered has ended, whatever a row of the damaged ledger said; but for one that was being
-  /// delivered, which its documents in staging tell.
+  /// Marks a job as ended if its report was delivered, unless documents in staging show that this was not complete.
   /// - Returns: Whether it has ended.
   private func endIfReported(_ job: LedgerJob) throws -> Bool {
     let folder = outbox.job(job.name)
@@ -144,16 +143,15 @@ struct LedgerRebuild {
 }
 
 extension ReportHead {
-  /// As `JobOutcome.countsForNext`.
+  /// Corresponds to `JobOutcome.countsForNext`.
   fileprivate var countsForNext: Bool { state != nil && state != .rejected && counts?.cancelled == 0 }
 
-  /// Whether it is of a run whose names the next one takes over.
+  /// Whether the next run keeps the derived names of this report's run.
   fileprivate var hasNames: Bool { state != nil && state != .rejected && state != .superseded }
 }
 
 extension ReportRow {
-  /// What tells its request from others, if its name is one that is derived from the URL; nil for others, and for what is no
-  /// URL.
+  /// The digest of the request, if the row's name was derived from the URL; nil otherwise, and for an invalid URL.
   fileprivate var derivedNameRequest: Int? {
     guard let location = try? SourceLocation(parsing: url) else { return nil }
     let derived = OutputName.derived(from: location).utf8

@@ -1,7 +1,7 @@
 import System
 
-/// Why a manifest cannot be taken out of the inbox now. It concerns its job alone, whatever the system says: the inbox may lie
-/// in another file system than the outbox and the state.
+/// The error for a manifest that cannot be removed from the inbox now. It concerns only its job, since the inbox may be
+/// on another file system than the outbox and the state.
 package struct ManifestObstacle: Error, CustomStringConvertible {
   let error: SystemError
 

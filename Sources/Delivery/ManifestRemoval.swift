@@ -1,17 +1,18 @@
 import Glibc
 import System
 
-/// Takes a manifest out of the inbox once its job is done, but only if it is still the file that was processed: if it
-/// was replaced, the new one is a manifest to be processed.
+/// Removes a manifest from the inbox when its job is done, if it is still the file that was processed. A replacement is
+/// a new manifest and stays.
 ///
-/// Between a look at a file and its removal someone could rename a new manifest over its name. So the file is first
-/// moved into `ParkingFolder`, where only this program works, and looked at again.
+/// Between examining a file and removing it, another process could replace it. The file is therefore first moved to a
+/// `ParkingFolder`, which only this program uses, and examined again.
 package enum ManifestRemoval {
-  /// Several threads may do this at once, and the folder goes whenever it is empty: then it is created again.
+  /// Removes a manifest. May be called on several threads at once. The parking folder is removed when it is empty, and
+  /// created again when necessary.
   /// - Parameters:
-  ///   - identity: Of the file that was accepted, as the ledger has it.
-  ///   - wasLinked: Whether it was given another name since, so that its ctime may be another.
-  /// - Throws: `SystemError` when the file cannot be taken away.
+  ///   - identity: The identity of the accepted file, as the ledger stores it.
+  ///   - wasLinked: Whether the file has been linked since, which changes its ctime.
+  /// - Throws: `SystemError` when the file cannot be removed.
   package static func remove(_ path: String, identity: String, wasLinked: Bool = false) throws(SystemError) {
     let name = Folder.name(of: path)
     guard let inbox = try openIfThere(Folder.parent(of: path)) else { return }
@@ -30,9 +31,9 @@ package enum ManifestRemoval {
     throw SystemError("rename", path, code: ENOENT)
   }
 
-  /// Moves a file into the first folder that can be had and has no file of the name.
-  /// - Returns: The folder; nil when the file or the folder has gone meanwhile.
-  /// - Throws: `SystemError`: why it is not the first.
+  /// Moves a file to the first usable parking folder without a file of its name.
+  /// - Returns: The folder; nil when the file or the folder was removed in the meantime.
+  /// - Throws: `SystemError` for the first folder, if none can be used.
   private static func take(_ name: String, from inbox: OpenFolder) throws(SystemError) -> ParkingFolder? {
     var obstacle: SystemError?
     for folder in ParkingFolder.names {
@@ -55,12 +56,12 @@ package enum ManifestRemoval {
     return nil
   }
 
-  /// Ends what a program that died had begun: a manifest whose job is finishing is removed, another is put back.
+  /// Completes the removals of a program that died: removes manifests whose jobs are finishing, and puts others back.
   /// - Parameters:
   ///   - finishing: The identities of the manifests whose jobs are finishing.
-  ///   - ended: The identity of the manifest of a name whose job ended last. What is put back is another file than was
-  ///     accepted, by its ctime, and would be processed again.
-  /// - Throws: `SystemError`, the first, when something cannot be done; the rest has been done then.
+  ///   - ended: The identity of the last ended job's manifest of a name. A file that is put back gets a new ctime, and
+  ///     would be processed again.
+  /// - Throws: The first `SystemError`, after everything else was done.
   package static func resume(
     inbox: OpenFolder, finishing: [String], ended: (String) -> String? = { _ in nil }
   ) throws(SystemError) {
@@ -100,7 +101,7 @@ package enum ManifestRemoval {
     }
   }
 
-  /// A rename changes the ctime and nothing else.
+  /// Compares identities without the ctime, which a rename changes.
   package static func isSameFile(_ found: FileIdentity, _ identity: String) -> Bool {
     found.text.split(separator: " ").dropLast().elementsEqual(identity.split(separator: " ").dropLast())
   }

@@ -2,7 +2,7 @@ import Ledger
 import Model
 import System
 
-/// Removes what a process that was killed left in staging and in the state folder, and nobody needs.
+/// Removes files that a killed process left in staging and in the state folder.
 package struct OrphanCleanup {
   package let staging: OpenFolder
   package let state: StateFolder
@@ -12,8 +12,7 @@ package struct OrphanCleanup {
     self.state = state
   }
 
-  /// Removes everything but what the unfinished jobs are about to deliver, and their snapshots. What cannot be removed
-  /// stays.
+  /// Removes all files except those that unfinished jobs will deliver, and their snapshots. Errors are ignored.
   /// - Throws: `SystemError`, `SQLiteError`.
   package func run(keeping unfinished: [LedgerJob], ledger: Ledger) throws {
     var needed: Set<String> = []

@@ -2,15 +2,15 @@ import CLinux
 import Glibc
 import System
 
-/// A folder of the inbox in which only this program works, and into which a file is moved to be examined undisturbed.
+/// A folder of the inbox that only this program uses. A file is moved there to be examined without interference.
 ///
-/// Others may write to the inbox. So the folder is opened once, without following a symbolic link, everything is done
-/// relative to its descriptor, and nothing is replaced in either direction.
+/// Others may write to the inbox. The folder is therefore opened once without following symbolic links, used by its
+/// descriptor, and nothing is replaced in either direction.
 package struct ParkingFolder {
   static let name = ".darkroom-done"
 
-  /// The names that it may have: one of the next where something else has the first, or a file of it that is to be kept has
-  /// the name of the one to be moved.
+  /// The possible names. A later one is used when an earlier one is taken by another file, or when its folder contains
+  /// a file of the name to be moved.
   static let names = [name] + (2...9).map { "\(name)-\($0)" }
 
   private let name: String
@@ -20,9 +20,9 @@ package struct ParkingFolder {
   /// Opens the folder.
   /// - Parameters:
   ///   - name: One of `names`.
-  ///   - isCreated: Whether it is created when it is missing.
-  /// - Returns: nil when it is missing and not to be created.
-  /// - Throws: `SystemError` when the name is that of a symbolic link, of a file, or of another user's folder.
+  ///   - isCreated: Whether to create the folder if it is missing.
+  /// - Returns: nil when it is missing and is not created.
+  /// - Throws: `SystemError` when the name belongs to a symbolic link, a file, or a folder of another user.
   init?(_ name: String, in inbox: OpenFolder, isCreated: Bool) throws(SystemError) {
     var isNew = false
     if isCreated {
@@ -43,8 +43,8 @@ package struct ParkingFolder {
     }
   }
 
-  /// Those that are there, and what else has one of their names: in that nothing is ever looked for.
-  /// - Throws: `SystemError` when the machine is to blame.
+  /// The existing parking folders, and the errors for other files with their names, which are never opened.
+  /// - Throws: `SystemError` when the machine fails.
   package static func all(in inbox: OpenFolder) throws(SystemError) -> (folders: [ParkingFolder], others: [SystemError])
   {
     var (folders, others): ([ParkingFolder], [SystemError]) = ([], [])
@@ -58,27 +58,27 @@ package struct ParkingFolder {
     return (folders, others)
   }
 
-  /// Whether an error says that one of the names is another's, or a file's in the folder, so that the next may do.
+  /// Whether an error means that a name, or the file's name in that folder, is taken, so that the next one is tried.
   static func isOther(_ error: SystemError) -> Bool { [.occupied, .permission].contains(error.cause) }
 
   /// The names in it that are UTF-8.
   var names: [String] { get throws(SystemError) { try folder.names().compactMap(\.text) } }
 
-  /// The identity of a file in it; nil when there is none of that name.
+  /// The identity of a file in the folder; nil when it does not exist.
   func identity(of name: String) throws(SystemError) -> FileIdentity? { try folder.status(of: name)?.identity }
 
   /// Moves a file from the inbox into the folder.
-  /// - Throws: `SystemError`, also when there is a file of that name already.
+  /// - Throws: `SystemError`, also when the folder has a file of that name.
   func takeIn(_ name: String) throws(SystemError) {
     if uninterrupted({ clinux_rename_noreplace(inbox.descriptor, name, folder.descriptor, name) }) == 0 { return }
     guard errno == EINVAL || errno == ENOSYS else { throw failure("renameat2", name) }
-    // The file system does not know the flag. Nobody else gives names in this folder, so a look before is as good; and a
-    // rename takes whatever has the name in the inbox by then, which link and unlink would not.
+    // The file system does not support the flag. Only this program adds names to this folder, so checking before is
+    // safe. A rename moves whatever has the name in the inbox at that time, unlike link and unlink.
     guard try identity(of: name) == nil else { throw failure("renameat", name, code: EEXIST) }
     try inbox.rename(name, to: folder, as: name)
   }
 
-  /// Moves a file back into the inbox, unless its name has been taken there; then it stays.
+  /// Moves a file back to the inbox. It stays if its name is taken there.
   func putBack(_ name: String) throws(SystemError) { _ = try folder.renameWithoutReplacing(name, to: inbox, as: name) }
 
   /// Removes a file from the folder.

@@ -3,7 +3,7 @@ import Ledger
 import Model
 import System
 
-/// Puts staged files under their final names, and never over a file that is not ours.
+/// Moves staged files to their final names, and replaces only files that this program delivered.
 struct Placement {
   let folder: JobFolder
   let staging: Staging
@@ -11,20 +11,20 @@ struct Placement {
 
   /// How a result got its final name.
   enum Outcome: Equatable {
-    /// Its file has it now.
+    /// The file was moved to its final name.
     case moved
-    /// Its file has it now, in the place of one that this job delivered earlier.
+    /// The file was moved to its final name, and replaced one that this job delivered earlier.
     case replaced
-    /// A file that had it is equal, and is taken for the result.
+    /// An existing file with the same bytes is used as the result.
     case adopted(FileIdentity)
   }
 
-  /// Moves a staged file to its final name, over nothing but what this job delivered earlier. A file of our user that has
-  /// exactly the bytes already is taken for it.
+  /// Moves a staged file to its final name, and replaces only a file that this job delivered earlier. An existing file
+  /// of the process's user with the same bytes is used instead.
   /// - Parameters:
-  ///   - opened: The folder to which it goes, if that is open already.
-  ///   - existingFile: What had the name a while ago, if that is known: as long as it is the same, it is not read again.
-  /// - Throws: `EntryFailure` with `name-conflict` when something else has the name; `SystemError`, `SQLiteError`.
+  ///   - opened: The open folder of the target. Default: nil, it is opened.
+  ///   - existingFile: The file that had the name earlier, if known. It is not read again while it is unchanged.
+  /// - Throws: `EntryFailure` with `name-conflict` when another file has the name; `SystemError`, `SQLiteError`.
   @discardableResult
   func place(
     _ delivery: Delivery, in opened: OpenFolder? = nil, over existingFile: ExistingFile? = nil
@@ -43,9 +43,9 @@ struct Placement {
     }
   }
 
-  /// Checks that nothing keeps a result from its final name, unless its original is placed already: one without a result is
-  /// not to stay in the outbox.
-  /// - Throws: As `place`, whose parameters it has.
+  /// Checks that a result can get its final name before its original gets one, so that no original without a result
+  /// stays in the outbox. Does nothing if the original has been moved already.
+  /// - Throws: The errors of `place`, whose parameters it has.
   func check(
     _ delivery: Delivery, before original: Delivery, in opened: OpenFolder? = nil,
     over existingFile: ExistingFile? = nil
@@ -56,14 +56,14 @@ struct Placement {
     _ = try self.existingFile(of: delivery, in: target, existingFile)
   }
 
-  /// What has the final name of a delivery, and may be replaced or taken for it.
+  /// The file that has the final name of a delivery, and may be replaced or used instead.
   private func existingFile(of delivery: Delivery, in target: OpenFolder, _ last: ExistingFile?) throws -> ExistingFile
   {
     let name = Folder.name(of: delivery.target)
     let isUnchanged = try last.map { try target.status(of: name)?.identity == $0.identity } == true
     if let last, isUnchanged, last.kind == .ours { return last }
     let known = try ledger.output(job: folder.name, target: delivery.target)
-    // What is equal may have been delivered since, by the run that this one replaces.
+    // An equal file may have been delivered since then by the run that this one replaces.
     if let last, isUnchanged, known == nil { return last }
     let existingFile = try ExistingFile(
       name, in: target, bytes: delivery.bytes, sha256: delivery.sha256, known: known, staging: staging)
@@ -74,10 +74,10 @@ struct Placement {
         : "\(delivery.target) was changed since this job delivered it; it was left as it is: move it away")
   }
 
-  /// Removes what was made of an earlier result of the same name, if it is still what this job delivered: the result that has
-  /// taken its place has none.
-  /// - Parameter name: Of the result.
-  /// - Returns: The folder that has lost a name; nil when there was no such file, and when it cannot be removed now.
+  /// Removes a derived file of an earlier result, if it is unchanged since this job delivered it, because the new
+  /// result has no such file.
+  /// - Parameter name: The name of the result.
+  /// - Returns: The folder of the removed file; nil when there was no such file, or it cannot be removed now.
   /// - Throws: `SQLiteError`.
   func remove(_ kind: Artifact.Kind, of name: String) throws -> String? {
     let target = JobFolder.path(of: kind, name)
@@ -89,17 +89,17 @@ struct Placement {
   }
 
   /// Completes a delivery that was interrupted when the program died.
-  /// - Throws: As `place`.
+  /// - Throws: The errors of `place`.
   @discardableResult
   func recover(_ delivery: Delivery) throws -> Outcome {
-    // Staging was synced before the intent was recorded: a staged file that is gone was renamed, or removed because an equal
-    // one has its name. If there is none, whoever was waiting for it has taken it away, or replaced it.
+    // Staging was synced before the intent was recorded. A missing staged file was therefore renamed, or removed
+    // because an equal file exists. If that is missing too, a consumer has moved or replaced it.
     guard let staged = try staging.open().status(of: delivery.staged) else {
       if try folder.holds(delivery) { return .moved }
       if try folder.status(of: delivery.target) != nil {
         throw EntryFailure.conflict("\(delivery.target) was replaced by someone else")
       }
-      // Where the file system is not mounted everything is missing, which says nothing.
+      // If the file system is not mounted, all files seem to be missing.
       try staging.checkPresence()
       return .moved
     }
@@ -110,7 +110,7 @@ struct Placement {
       guard error.cause == .occupied else { throw error }
       throw EntryFailure(creating: folder.file(delivery.subfolder), error)
     }
-    // Where a rename is a link and a removal, it may have both names.
+    // Where a rename is a link followed by a removal, the file may have both names.
     if let found = try target.status(of: Folder.name(of: delivery.target)), found.kind == .file,
       found.identity.isSameNode(as: staged.identity)
     {
@@ -122,13 +122,13 @@ struct Placement {
 }
 
 extension Artifact {
-  /// Records that it has its final name.
-  /// - Parameter isOwn: Whether this job has just put there what was adopted, for another entry.
+  /// Records that the file has its final name.
+  /// - Parameter isOwn: Whether this job delivered the adopted file just before, for another entry.
   mutating func record(_ outcome: Placement.Outcome, isOwn: Bool) {
     isPlaced = true
     guard case .adopted(let found) = outcome else {
       let identity = try? file?.status().identity
-      // Not when it was changed already.
+      // No identity if the file was changed already.
       delivery.identity = identity?.size == delivery.bytes ? identity?.text : nil
       return
     }
@@ -141,12 +141,12 @@ extension Artifact {
 }
 
 extension Delivery {
-  /// The folder in which the target lies, relative to the job's.
+  /// The folder of the target, relative to the job's.
   var subfolder: String { target.contains("/") ? Folder.parent(of: target) : "" }
 }
 
 extension EntryFailure {
-  /// The failure of an entry whose folder cannot be made.
+  /// The failure of an entry whose folder cannot be created.
   init(creating folder: String, _ error: SystemError) {
     switch error.code {
     case ENOTDIR, EEXIST:

@@ -3,7 +3,7 @@ import Ledger
 import Model
 import System
 
-/// Continues a job over which an earlier process died.
+/// Continues a job that an earlier process left unfinished.
 package struct Recovery {
   package let run: RunContext
   package let ledger: Ledger
@@ -12,7 +12,7 @@ package struct Recovery {
   /// Whether the index has failures of the job's last run.
   package var hasFailures = false
 
-  /// What counts the sources of the rows that are durable.
+  /// Counts the sources of durable rows.
   package var sources: SourceCounts?
 
   package init(
@@ -25,15 +25,15 @@ package struct Recovery {
     self.sources = sources
   }
 
-  /// Completes deliveries that had begun, and takes what has ended out of the index.
-  /// - Returns: What the rows that are durable add up to.
+  /// Completes deliveries that had begun, and marks ended entries in the index.
+  /// - Returns: The sums of the durable rows.
   /// - Throws: `SystemError`, `SQLiteError`.
   package func recover() throws -> JobTally {
     var folders: Set<String> = []
     let completed = try ledger.intended(run: run.runID).map { try complete($0, &folders) }
     for folder in folders { try run.folder.syncIfThere(folder) }
     try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
-    // Not before: an intent whose staged file is gone means that the file was delivered.
+    // Only after the commit, because an intent without its staged file means that the file was delivered.
     for entry in completed { run.staging.removeFiles(of: entry.position) }
     var tally = JobTally()
     let log = try run.staging.create(run.staging.document("entries.jsonl"))
@@ -51,18 +51,18 @@ package struct Recovery {
         for position in succeeded { try index.dependencySucceeded(position) }
       }
     }
-    // The last lines may be missing or torn.
+    // The log is replaced, since its last lines may be missing or incomplete.
     try run.staging.open().rename(
       Folder.name(of: log.path), to: run.folder.createDurably(), as: Folder.name(of: run.folder.entriesLog))
     return tally
   }
 
   /// Completes the delivery of an entry.
-  /// - Parameter folders: Gets the subfolders in which names may have changed.
+  /// - Parameter folders: Receives the subfolders in which names may have changed.
   private func complete(_ entry: LedgerEntry, _ folders: inout Set<String>) throws -> LedgerEntry {
     var artifacts = try entry.artifacts(run: run.runID)
     for index in artifacts.indices where artifacts[index].kind == .original {
-      // Whether one that is placed was adopted is not known.
+      // It is unknown whether an original with its final name was adopted.
       let isStaged = try run.staging.open().status(of: artifacts[index].delivery.staged) != nil
       if !isStaged { artifacts[index].delivery.origin = nil }
     }

@@ -3,15 +3,15 @@ import Ledger
 import Model
 import System
 
-/// The documents of a finished run, written and synced in staging, on their way to the outbox.
+/// The documents of a finished run, written and synced in staging, that are delivered to the outbox.
 ///
-/// They are delivered once, like results: what they are is recorded before they are renamed, and from then on they are not
-/// written again. A document that is no longer in staging was renamed, and whoever waited for it may have taken it away.
+/// They are delivered once, like results. They are recorded before they are renamed, and not written again after that.
+/// A document that is missing in staging was renamed, and a consumer may have moved it away.
 package struct ReportDelivery: Sendable {
-  /// What was delivered, and what went wrong without consequences for it.
+  /// The result of a delivery, and problems that did not prevent it.
   package struct Outcome: Sendable {
     package let job: JobOutcome
-    /// Why the manifest is still in the inbox; nil when it is not.
+    /// Why the manifest is still in the inbox; nil when it was removed.
     package var manifestTrouble: String?
   }
 
@@ -19,24 +19,24 @@ package struct ReportDelivery: Sendable {
   package let manifest: JobManifest
   package let outcome: JobOutcome
 
-  /// In the order in which they are placed: the report is the last.
+  /// The documents in the order in which they are renamed. The report is the last.
   let documents: [Delivery]
 
-  /// What is recorded before they are renamed.
+  /// The change to commit before they are renamed.
   let intent: LedgerChange
 
-  /// Whether some of them may have been placed already: by an earlier attempt, or by a process that died.
+  /// Whether some documents may have their final names already, by an earlier attempt or a process that died.
   package var isRepeated = false
 
-  /// Whether the manifest stays in the inbox if it cannot be taken out now.
+  /// Whether a manifest that cannot be removed from the inbox now stays there.
   package var mayLeaveManifest = false
 
-  /// What is recorded when they are on disk.
+  /// The changes to commit when the documents are durable.
   var ends: [LedgerChange] {
     (outcome.countsForNext ? [.remember(run.runID, job: run.job)] : []) + [.advance(run.runID, to: .ended)]
   }
 
-  /// The folders in which they are.
+  /// The folders of the documents.
   var folders: [String] { [run.folder.path] }
 
   /// - Throws: `EncodingError`.
@@ -48,15 +48,15 @@ package struct ReportDelivery: Sendable {
     intent = .advance(run.runID, to: .finishing, outcome: try outcome.text, documents: documents)
   }
 
-  /// The delivery that an earlier process recorded.
-  /// - Returns: nil when there is none, or when what is left of it in staging is not what was recorded.
+  /// A delivery that an earlier process recorded.
+  /// - Returns: nil when there is none, or when the documents in staging differ from the record.
   /// - Throws: `SystemError`, `DecodingError`, `EncodingError`.
   package init?(recorded job: LedgerJob, run: RunContext, manifest: JobManifest) throws {
     guard job.state == .finishing, !job.documents.isEmpty else { return nil }
     let staging = try run.staging.open()
     for document in job.documents {
       guard let status = try staging.status(of: document.staged) else { continue }
-      // A manifest that was not read to its end.
+      // A manifest that was not read completely.
       if document.sha256.isEmpty, status.identity.size == document.bytes { continue }
       guard try staging.holds(document.staged, bytes: document.bytes, sha256: document.sha256) else { return nil }
     }
@@ -65,7 +65,7 @@ package struct ReportDelivery: Sendable {
     isRepeated = true
   }
 
-  /// Whether all of them were placed, if they were recorded.
+  /// Whether all documents have been renamed, if they were recorded.
   /// - Throws: `SystemError`.
   package func isPlaced() throws(SystemError) -> Bool {
     let staging = try run.staging.open()
@@ -73,7 +73,7 @@ package struct ReportDelivery: Sendable {
     return true
   }
 
-  /// Gives the documents their final names.
+  /// Moves the documents to their final names.
   /// - Throws: `SystemError`.
   func place() throws(SystemError) {
     let staging = try run.staging.open()
@@ -83,17 +83,17 @@ package struct ReportDelivery: Sendable {
       for document in documents where try staging.status(of: document.staged) != nil { left.append(document) }
     }
     if left.isEmpty { return }
-    // Whoever waited for the results may have taken the folder away.
+    // A consumer may have moved the folder away.
     let folder = try run.folder.createDurably()
     for document in left {
       try staging.rename(document.staged, to: folder, as: document.target)
-      // A rename between two names of one file, as after a crash, does nothing.
+      // Renaming a file to another name of the same file, as after a crash, does nothing.
       try staging.remove(document.staged)
     }
   }
 
-  /// Takes the manifest out of the inbox, if it is still the file that was processed.
-  /// - Throws: `ManifestObstacle` when that may soon be possible: then it is tried again.
+  /// Removes the manifest from the inbox, if it is still the file that was processed.
+  /// - Throws: `ManifestObstacle` when it may be possible soon. The removal is then tried again.
   func removeManifest() throws(ManifestObstacle) -> Outcome {
     var outcome = Outcome(job: outcome)
     guard let path = manifest.inboxPath else { return outcome }
@@ -102,7 +102,7 @@ package struct ReportDelivery: Sendable {
       return outcome
     }
     do throws(SystemError) {
-      // That its second name was given to it changed its ctime.
+      // Linking the manifest changed its ctime.
       try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
     } catch  where !mayLeaveManifest && (error.isOutOfSpace || error.mayPassSoon && error.code != EROFS) {
       throw ManifestObstacle(error: error)

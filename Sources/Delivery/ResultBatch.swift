@@ -5,18 +5,18 @@ import Ledger
 import Model
 import System
 
-/// The terminal records of a batch, on their way to the outbox, and those that were held by an earlier one.
+/// The terminal records of a batch, and the results that earlier batches held.
 struct ResultBatch {
-  /// A record with what is delivered of it.
+  /// A record with its delivery.
   struct Item: Sendable {
     let record: PhotoRecord
     var delivery: EntryDelivery
 
-    /// Why the files cannot be placed now, which is not their entry's fault.
+    /// Why the files cannot be delivered now. The entry itself has not failed.
     var obstacle: (any Error)?
 
-    /// Whether the ledger has its intent: its files may have their final names already, and no file in staging means that it
-    /// had.
+    /// Whether the intent is recorded. The files may then have their final names, and a file that is missing in staging
+    /// has.
     var isIntended = false
 
     init(_ record: PhotoRecord) {
@@ -27,10 +27,10 @@ struct ResultBatch {
 
     var hasFiles: Bool { !delivery.artifacts.isEmpty }
 
-    /// The paths of the folders that its files go to.
+    /// The paths of the folders of its files.
     var folders: [String] { delivery.subfolders.map(record.run.folder.file) }
 
-    /// Removes what it has in staging.
+    /// Removes its files from staging.
     func removeStaged() { record.run.staging.removeFiles(of: record.entry.position) }
   }
 
@@ -38,10 +38,10 @@ struct ResultBatch {
   private let ledger: Ledger
   private var items: [Item]
 
-  /// The folders to which results go, by their paths.
+  /// The open folders of results, by path.
   private var opened: [String: OpenFolder] = [:]
 
-  /// - Parameter held: What earlier batches could not place.
+  /// - Parameter held: Results that earlier batches could not deliver.
   init(_ records: [PhotoRecord], held: [Item] = [], ledger: Ledger) {
     self.records = records
     self.ledger = ledger
@@ -53,9 +53,9 @@ struct ResultBatch {
 
   // MARK: Preparing
 
-  /// Brings the results' bytes to the disk. When that fails the entry is started again: a sync is not repeated on the same
-  /// file.
-  /// - Returns: The records whose results are not on disk: they are no longer part of the batch.
+  /// Syncs the files of results. When that fails, the entry is started again, since a sync must not be repeated on the
+  /// same file.
+  /// - Returns: The records whose results are not synced. They are removed from the batch.
   mutating func syncFiles() -> [PhotoRecord] {
     let records = records
     DispatchQueue.concurrentPerform(iterations: records.count) { Self.sync(records[$0]) }
@@ -82,9 +82,9 @@ struct ResultBatch {
     }
   }
 
-  /// Creates the folders that results go to. A name that is taken fails the entries, what the machine is to blame for holds
-  /// them; what is made of a result is dropped.
-  /// - Returns: The folders that got a new name in them.
+  /// Creates the folders of results. A name that is taken fails the entries; an error of the machine holds them;
+  /// derived files are dropped.
+  /// - Returns: The folders to which names were added.
   mutating func createFolders() -> Set<String> {
     var changed: Set<String> = []
     var failures: [String: any Error] = [:]
@@ -117,7 +117,7 @@ struct ResultBatch {
     return changed
   }
 
-  /// Fails an entry for good.
+  /// Fails an entry. It is not tried again.
   private mutating func fail(_ index: Int, _ failure: EntryFailure) {
     let record = items[index].record
     var failure = failure
@@ -129,12 +129,12 @@ struct ResultBatch {
     items[index].isIntended = false
   }
 
-  /// Holds all results: nothing of the batch is recorded.
+  /// Holds all results, since nothing of the batch is recorded.
   mutating func hold(_ error: any Error) {
     for index in items.indices where items[index].hasFiles { items[index].obstacle = error }
   }
 
-  /// Takes out the results of which no intent is recorded, and removes their files: they are made again.
+  /// Removes the results without recorded intents from the batch, and their files. They are made again.
   mutating func reject() -> [PhotoRecord] {
     let rejected = items.filter { !$0.isIntended }
     items.removeAll { !$0.isIntended }
@@ -144,7 +144,7 @@ struct ResultBatch {
 
   // MARK: Placing
 
-  /// What is recorded before files are renamed.
+  /// The changes to commit before files are renamed.
   var intents: [LedgerChange] {
     items.compactMap { item in
       item.hasFiles && item.obstacle == nil && !item.isIntended
@@ -152,9 +152,8 @@ struct ResultBatch {
     }
   }
 
-  /// Gives the results, whose intents are recorded, their final names. What cannot be placed fails its entry, or waits when
-  /// the machine is to blame.
-  /// - Returns: The folders in which they are now.
+  /// Moves results with recorded intents to their final names. An error fails the entry; one of the machine holds it.
+  /// - Returns: The folders of the files.
   mutating func place() -> Set<String> {
     var folders: Set<String> = []
     var placed: Set<String> = []
@@ -176,7 +175,7 @@ struct ResultBatch {
     return folders
   }
 
-  /// Holds results whose folder, or one above it, is not on disk.
+  /// Holds results whose folder, or one above it, could not be synced.
   mutating func hold(beneath unsynced: [String: any Error]) {
     guard !unsynced.isEmpty else { return }
     for index in items.indices where items[index].obstacle == nil {
@@ -187,12 +186,12 @@ struct ResultBatch {
     }
   }
 
-  /// Takes out what cannot be placed now.
+  /// Removes the held results from the batch and returns them.
   mutating func takeHeld() -> [Item] {
     let held = items.filter { $0.obstacle != nil }
     guard !held.isEmpty else { return [] }
     items.removeAll { $0.obstacle != nil }
-    // It may take long: no descriptor is kept meanwhile.
+    // They may wait for a long time, so their descriptors are closed.
     return held.map { item in
       var item = item
       item.record.forgetFiles()
@@ -201,7 +200,7 @@ struct ResultBatch {
     }
   }
 
-  /// What is recorded when files and folders are on disk.
+  /// The changes to commit when files and folders are synced.
   var ends: [LedgerChange] {
     items.map { .finish($0.delivery.recorded, run: $0.record.run.runID, job: $0.record.run.job) }
   }
@@ -211,7 +210,7 @@ struct ResultBatch {
     items.map { DeliveryQueue.Committed(record: $0.record, row: $0.delivery.row, text: $0.delivery.entry.row) }
   }
 
-  /// Removes what could not be placed. Not before `ends` are durable.
+  /// Removes files that could not be delivered. Must be called after `ends` are durable.
   func removeUnplaced() { for item in items where item.delivery.hasLeftovers { item.removeStaged() } }
 }
 

@@ -2,18 +2,18 @@ import Ledger
 import Model
 import System
 
-/// Ends a run that a later one has superseded, and of which nothing runs any more. It may be done again when it was
-/// interrupted. What has no row is counted, and gets none.
+/// Ends a superseded run that has no running operations. An interrupted call can be repeated. Entries without rows are
+/// only counted.
 package struct Supersession {
   package let run: RunContext
   package let manifest: JobManifest
 
-  /// How many entries the manifest has.
+  /// The number of entries of the manifest.
   package let total: Int
   package let ledger: Ledger
   package let state: StateFolder
 
-  /// Whether the log beside the job's results is this run's, if there is one. Default: it is.
+  /// Whether the log in the job's folder, if any, belongs to this run. Default: true.
   package var hasLog = true
 
   package init(
@@ -27,8 +27,8 @@ package struct Supersession {
     self.hasLog = hasLog
   }
 
-  /// Writes the run's log to `history`. A run without rows leaves nothing.
-  /// - Returns: What all entries of the run add up to; nothing without rows.
+  /// Writes the run's log to `history`. A run without rows is removed completely.
+  /// - Returns: The counts of all entries of the run; empty without rows.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
   package func record() throws -> JobTally {
     run.staging.removeFilesOfEntries()
@@ -53,7 +53,7 @@ package struct Supersession {
     return tally
   }
 
-  /// Removes the log beside the job's results.
+  /// Removes the log in the job's folder.
   private func removeLog() throws(SystemError) {
     guard hasLog else { return }
     do throws(SystemError) {

@@ -2,23 +2,23 @@ import JSON
 import Model
 import System
 
-/// What the outbox's page shows that an earlier process has written.
+/// The contents of an outbox's page that an earlier process has written.
 struct EarlierPage {
-  /// A page is not longer than so many bytes.
+  /// The greatest size of a page, in bytes.
   private static let limit = 64 << 20
   private static let dataBegins = #"id="data">"#
 
-  /// Tells the start of the machine in which it was written from others.
+  /// The id of the machine's boot in which the page was written.
   let boot: String
 
   let ended: [String: EndedJob]
 
   let hasOlder: Bool
 
-  /// Up to which job it was known that pages are whole; nil when it was of all.
+  /// The name of the job up to which pages were checked for completeness; nil when all were.
   let checkedTo: String?
 
-  /// - Returns: nil when there is none, or it is not whole.
+  /// - Returns: nil when there is no page, or it is incomplete.
   init?(of outbox: OutboxFolder) {
     guard let folder = try? outbox.open(), (try? PagePlace(in: folder)) == .ours,
       let file = try? folder.open(reading: PagePlace.name), let size = try? file.status().size, size <= Self.limit,

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Model
 
-/// A job that has ended, as the outbox's page shows it.
+/// An ended job on the outbox's page.
 package struct EndedJob: Sendable {
   let name: String
   let runID: String
@@ -13,11 +13,11 @@ package struct EndedJob: Sendable {
   /// Its report's path, relative to the outbox.
   let report: String
 
-  /// As the page has it.
+  /// The job as it is on the page.
   let json: String
 
-  /// What others of the same key take the place of: a run that of the last run of its job, and a manifest that was rejected
-  /// while another of its job was live only that of such a one.
+  /// The key by which a newer job replaces an older one. The last run of a job, and the last manifest that was rejected
+  /// while a run of the job was live, have different keys.
   var key: String { report == Self.report(of: name) ? name : name + "/" }
 
   private static func report(of name: String) -> String { name + "/report.json" }
@@ -30,7 +30,7 @@ package struct EndedJob: Sendable {
     json = job.json.text
   }
 
-  /// - Parameter hasPage: Whether there is a page of the job.
+  /// - Parameter hasPage: Whether the job has a page.
   init(_ run: EndedRun, hasPage: Bool) {
     let counts = run.outcome.counts
     self.init(
@@ -45,7 +45,7 @@ package struct EndedJob: Sendable {
   }
 
   /// A job whose report was read.
-  /// - Returns: nil for a report that lacks something.
+  /// - Returns: nil for an incomplete report.
   package init?(_ name: String, _ head: ReportHead, hasPage: Bool) {
     guard let state = head.state, let runID = head.runID else { return nil }
     let json = JSONValue.object(head.members)
@@ -65,7 +65,7 @@ package struct EndedJob: Sendable {
   }
 
   /// A job of an earlier page.
-  /// - Returns: nil when it had not ended then.
+  /// - Returns: nil for one that had not ended.
   init?(_ json: JSONValue) {
     guard let name = json["name"]?.string, let runID = json["run_id"]?.string,
       let finished = json["finished_at"]?.string, let report = (json["report"]?.string)?.removingPercentEncoding
@@ -75,7 +75,7 @@ package struct EndedJob: Sendable {
   }
 }
 
-/// A run that has ended just now.
+/// A run that has just ended.
 package struct EndedRun: Sendable {
   package let name: String
   package let runID: String

@@ -2,17 +2,17 @@ import JSON
 import Model
 import System
 
-/// The page of a run that has ended, made from the rows that pass when its report is written, and placed before that. What goes
-/// wrong with it is told; then it is made again when the report is there.
+/// The page of an ended run. It is made from the rows that are written to the report, and placed before the report.
+/// Errors are reported, and the page is made again when the report exists.
 package final class FinalPage {
-  /// What is in its place and not the program's, in words; nil when nothing is.
+  /// A description of another file with the page's name; nil when there is none.
   package let obstacle: String?
 
   private let run: RunContext
   private let writer: GalleryWriter
   private var page: JobPage?
 
-  /// - Returns: nil for a run whose report goes to `history`: another's page is in its place.
+  /// - Returns: nil for a run whose report goes to `history`, since the job's page belongs to another run.
   package init?(of run: RunContext, by writer: GalleryWriter) {
     guard !run.isInHistory else { return nil }
     self.run = run
@@ -21,7 +21,7 @@ package final class FinalPage {
       obstacle = try PagePlace(in: run.folder.open()).obstacle
     } catch {
       if error.cause != .missing {
-        // What is there now cannot be known.
+        // The existing file cannot be examined.
         writer.report("the page of job \(run.job) is not written: \(error)", once: "job")
         writer.lostPage(of: run)
         return nil
@@ -45,13 +45,13 @@ package final class FinalPage {
     attempt { try page.add(row) }
   }
 
-  /// Gives it its name.
+  /// Moves the page to its final name.
   package func place() {
     guard let page else { return }
     attempt {
       try page.end()
       writer.endLivePage(of: run)
-      // Whoever waited for the results may have taken the folder away, and somebody may have put a page there meanwhile.
+      // A consumer may have moved the folder away, or added a file with the page's name.
       let folder = try run.folder.createDurably()
       if let obstacle = try PagePlace(in: folder).obstacle { throw Obstacle(what: obstacle) }
       try run.staging.open().rename(staged, to: folder, as: PagePlace.name)
@@ -75,7 +75,7 @@ package final class FinalPage {
     }
   }
 
-  /// Removes a page that says that the job runs, and reads itself again for ever.
+  /// Removes a page of the running job, which would reload itself forever.
   private func removeLivePage() {
     writer.endLivePage(of: run)
     guard let folder = try? run.folder.open(), (try? PagePlace(in: folder)) == .ours else { return }

@@ -5,22 +5,22 @@ import Model
 import Synchronization
 import System
 
-/// The pages of live jobs and of the outbox, as `GalleryWriter` writes them: on its queue.
+/// The pages of live jobs and of the outbox. `GalleryWriter` writes them on its queue.
 package final class GalleryPages: @unchecked Sendable {  // what changes and is in no mutex belongs to one queue
-  /// What went wrong.
+  /// A problem with a page.
   struct Trouble {
     let kind: String
     let message: String
   }
 
-  /// Pages are written at most every so many seconds, and take at most a fiftieth of the time.
+  /// The least time between two writes of a page: in seconds, and as a multiple of the duration of a write.
   package static let spacing = 2.0
   static let share = 50.0
 
   /// How long the end of the program waits for pages that are made again, in seconds.
   private static let checkTime = 1.0
 
-  /// Whether what can be done at another start is left.
+  /// Whether work that can be done at the next start is left out.
   let isClosing = Mutex(false)
 
   private let outbox: OutboxFolder
@@ -28,36 +28,36 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   private let ledger: Ledger
   private let boot: String
   private let latest: @Sendable (Int) -> (jobs: [EndedJob], hasOlder: Bool)
-  /// On the queue of checks.
+  /// Used on the queue of checks.
   private let checkedPage: RemadePage
-  /// On the queue on which pages are written.
+  /// Used on the queue on which pages are written.
   private let lostPage: RemadePage
 
-  /// The jobs that have ended, by their keys, and whether there are more.
+  /// The ended jobs by their keys, and whether there are more.
   private var ended: [String: EndedJob] = [:]
   private var hasOlder = false
 
-  /// The same in the order of the page; nil when it has to be found.
+  /// The ended jobs in the order of the page; nil when they must be sorted.
   private var sorted: [EndedJob]?
 
-  /// Up to which job no page can be there of which a power cut has left less than all; nil when that is so for all.
+  /// The name of the job up to which pages were checked for completeness after a power cut; nil when all were.
   private let checkedTo = Mutex<String?>("")
   private var live: [Int: LivePage] = [:]
   private var due = 0.0
 
-  /// What the outbox's page shows of what has not ended; nil when another is to be written.
+  /// The live part of the outbox's page as it was last written; nil when the page must be written again.
   private var shown: OutboxPage?
 
-  /// Whether the outbox's page was to be written and was not due.
+  /// Whether the outbox's page must be written and is not due yet.
   private(set) var isBehind = false
 
-  /// Jobs whose pages are not to be made again; nil once no page is.
+  /// Jobs whose pages must not be made again; nil when the check has ended.
   private let begun = Mutex<Set<String>?>([])
 
   /// - Parameters:
   ///   - staging: The folder in which pages are written.
-  ///   - boot: Tells this start of the machine from others.
-  ///   - latest: The jobs that ended last, and whether there are more, when no earlier page has them.
+  ///   - boot: The id of the machine's boot.
+  ///   - latest: Returns the jobs that ended last, and whether there are more. Called when there is no earlier page.
   package init(
     outbox: OutboxFolder, staging: Staging, ledger: Ledger, boot: String,
     latest: @escaping @Sendable (Int) -> (jobs: [EndedJob], hasOlder: Bool)
@@ -73,7 +73,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
 
   // MARK: The start
 
-  /// Reads which jobs have ended: from the page that is there, and from the ledger those that ended after it was written.
+  /// Reads the ended jobs: from the existing page, and from the ledger those that ended later.
   func load() {
     if let earlier = EarlierPage(of: outbox) {
       if !earlier.boot.isEmpty, earlier.boot == boot { checkedTo.withLock { $0 = earlier.checkedTo } }
@@ -92,25 +92,25 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
       let run = EndedRun(
         name: job.name, runID: job.runID, outcome: outcome, started: manifest.accepted,
         isInHistory: outcome.isRejectedReplacement == true)
-      // The ledger may still have a run of a job of which the page has a later one.
+      // The page may have a later run of the job than the ledger.
       let job = EndedJob(run, hasPage: false)
       if let shown = ended[job.key], shown.finished >= job.finished { continue }
       add(run, in: folder)
     }
     for (key, job) in ended {
-      // One that somebody has taken away has nothing to show.
+      // A job whose report was removed is not shown.
       do { if try folder.status(of: job.report) == nil { ended[key] = nil } } catch {}
     }
   }
 
-  /// Makes pages again of which a power cut has left less than all.
+  /// Makes incomplete pages again, which a power cut may have left.
   func checkPages() {
     defer { begun.withLock { $0 = nil } }
     guard let last = checkedTo.withLock({ $0 }), let folder = try? outbox.open(), let names = try? folder.names()
     else { return }
     let began = Clock.monotonicSeconds
     for name in names.compactMap(\.text).filter({ $0 > last && !$0.hasPrefix(".") && $0 != PagePlace.name }).sorted() {
-      // The next start goes on.
+      // The next start continues.
       if isClosing.withLock({ $0 }), Clock.monotonicSeconds - began > Self.checkTime { return }
       if (try? PagePlace(in: folder, name + "/" + PagePlace.name)) == .broken {
         checkedPage.make(name) { begun.withLock { $0?.contains(name) == false } }
@@ -120,10 +120,10 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     checkedTo.withLock { $0 = nil }
   }
 
-  /// Keeps the page of a job from being made again.
+  /// Excludes a job from the check of pages.
   func began(_ job: String) { begun.withLock { _ = $0?.insert(job) } }
 
-  /// Makes the page of a job again that is missing or not whole. On the queue of checks.
+  /// Makes the page of a job again if it is missing or incomplete. Called on the queue of checks.
   func check(_ job: String) { make(checkedPage, of: job) }
 
   private func make(_ page: RemadePage, of job: String) {
@@ -137,10 +137,10 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
 
   func endLivePage(of run: Int) { live[run] = nil }
 
-  /// Writes what is due.
+  /// Writes the pages that are due.
   /// - Parameters:
-  ///   - runs: That have ended since the last call.
-  ///   - lost: Those of their jobs whose pages could not be written.
+  ///   - runs: The runs that have ended since the last call.
+  ///   - lost: The jobs among them whose pages could not be written.
   func write(_ update: GalleryWriter.Update, ended runs: [EndedRun], lost: Set<String> = []) -> [Trouble] {
     for job in lost { make(lostPage, of: job) }
     let numbers = Set(update.jobs.map(\.run.number))
@@ -170,12 +170,12 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
       !run.isInHistory && (try? PagePlace(in: folder, run.name + "/" + PagePlace.name)) == .ours
     let job = EndedJob(run, hasPage: hasPage)
     ended[job.key] = job
-    // What was rejected is in the past when its job has ended.
+    // A rejected replacement is not shown any longer when its job has ended.
     if !run.isInHistory { ended[job.key + "/"] = nil }
     (sorted, shown) = (nil, nil)
   }
 
-  /// Keeps the latest.
+  /// Removes all but the latest jobs.
   private func trim() {
     guard sorted == nil else { return }
     let all = ended.values.sorted { ($0.finished, $0.key) > ($1.finished, $1.key) }

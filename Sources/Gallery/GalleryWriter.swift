@@ -4,17 +4,17 @@ import Model
 import Synchronization
 import System
 
-/// Writes the gallery's pages, on a thread of its own: those of live jobs, and the outbox's. The page of a job that has ended is
-/// a `FinalPage`. Nothing is synced: at the first start after one of the machine pages that are not whole are made again.
+/// Writes the gallery's pages of live jobs and of the outbox on a thread of its own. A `FinalPage` is written when a
+/// job ends. Nothing is synced; incomplete pages are made again at the first start after a reboot.
 ///
-/// What goes wrong is told once and has no consequences.
+/// Each kind of problem is reported once, and has no other consequences.
 package final class GalleryWriter: Sendable {
   /// A live job, for its page.
   package struct LiveJob: Sendable {
     package let run: RunContext
     package let live: JobPage.Live
 
-    /// What would be in its report now.
+    /// Returns the head that its report would have now.
     let head: @Sendable () -> ReportHead
 
     package init(run: RunContext, live: JobPage.Live, head: @escaping @Sendable () -> ReportHead) {
@@ -24,7 +24,7 @@ package final class GalleryWriter: Sendable {
     }
   }
 
-  /// What is to be shown now.
+  /// The contents to show.
   package struct Update: Sendable {
     package let page: OutboxPage
     package var jobs: [LiveJob] = []
@@ -42,11 +42,11 @@ package final class GalleryWriter: Sendable {
   private struct Shared {
     var isBusy = true
     var isBehind = false
-    /// The runs that ended since the last page, the last of them.
+    /// The latest runs that have ended since the last write.
     var ended: [EndedRun] = []
-    /// The runs whose pages may be being written.
+    /// The runs whose live pages may be being written.
     var live: Set<Int> = []
-    /// Jobs whose pages could not be made while their reports were written.
+    /// Jobs whose pages could not be written with their reports.
     var lost: Set<String> = []
     var told: Set<String> = []
   }
@@ -54,13 +54,13 @@ package final class GalleryWriter: Sendable {
   private let shared = Mutex(Shared())
   private let queue = DispatchQueue(label: "Gallery", qos: .utility)
 
-  /// Where pages are made again. Nothing waits for it but the end of the program, for a moment.
+  /// The queue on which pages are made again. Only the end of the program waits for it, for a moment.
   private let checks = DispatchQueue(label: "Gallery checks", qos: .utility)
   private let pages: GalleryPages
   private let warn: @Sendable (String) -> Void
 
   /// - Parameters:
-  ///   - pages: Which this owns from now on.
+  ///   - pages: The pages, which must not be used otherwise.
   ///   - warn: Called on any thread.
   package init(_ pages: GalleryPages, warn: @escaping @Sendable (String) -> Void) {
     self.pages = pages
@@ -72,10 +72,10 @@ package final class GalleryWriter: Sendable {
     }
   }
 
-  /// Whether it has not done what it was asked for last.
+  /// Whether it has not completed the last request.
   package var isBusy: Bool { shared.withLock { $0.isBusy } }
 
-  /// Whether the outbox's page lacks what it was told of.
+  /// Whether the outbox's page is not up to date.
   package var isBehind: Bool { shared.withLock { $0.isBehind || !$0.ended.isEmpty } }
 
   package func ended(_ run: EndedRun) {
@@ -85,7 +85,7 @@ package final class GalleryWriter: Sendable {
     }
   }
 
-  /// Writes pages, unless they were written too shortly before.
+  /// Writes pages that are due.
   package func write(_ update: Update) {
     shared.withLock { shared in
       shared.isBusy = true
@@ -97,10 +97,10 @@ package final class GalleryWriter: Sendable {
     }
   }
 
-  /// Writes the pages as they are to stay while no process runs, and waits for that.
+  /// Writes the pages for the time while no process runs, and waits for that.
   package func close(_ update: Update) {
     pages.isClosing.withLock { $0 = true }
-    // The checks come after what is read at the start.
+    // Checks are queued after the pages are loaded.
     queue.sync {}
     checks.sync {}
     queue.sync { perform(update) }
@@ -118,24 +118,24 @@ package final class GalleryWriter: Sendable {
     shared.withLock { $0.isBehind = isBehind }
   }
 
-  /// Ends the writing of the live page of a run whose phase has changed, and waits for it: the next page is another's.
+  /// Stops writing the live page of a run whose phase has changed, and waits until that is done.
   func endLivePage(of run: RunContext) {
     let number = run.number
     guard shared.withLock({ $0.live.remove(number) != nil }) else { return }
     queue.sync { pages.endLivePage(of: number) }
   }
 
-  /// Makes the page of a run, which could not be made, again when the run has ended: from the report.
+  /// Requests that the page of a run, which could not be written, is made from the report when the run has ended.
   func lostPage(of run: RunContext) { shared.withLock { _ = $0.lost.insert(run.job) } }
 
-  /// Leaves a page of a job alone that was found to be not whole: it gets another.
+  /// Excludes a job from the check of pages, because its page will be written.
   package func willEnd(_ job: String) { pages.began(job) }
 
-  /// Makes the page of a job whose report an earlier process wrote again, if need be.
+  /// Checks the page of a job whose report an earlier process wrote.
   package func check(_ job: String) { checks.async { self.pages.check(job) } }
 
-  /// Tells of trouble.
-  /// - Parameter kind: Nothing more is told of the same.
+  /// Reports a problem.
+  /// - Parameter kind: The kind of the problem. Only the first of each kind is reported.
   func report(_ trouble: String, once kind: String) {
     if shared.withLock({ $0.told.insert(kind).inserted }) { warn(trouble) }
   }

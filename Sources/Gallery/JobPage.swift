@@ -3,29 +3,29 @@ import JSON
 import Model
 import System
 
-/// The page of a job while it is written: the head of its report, and its rows in the order of the manifest.
+/// The page of a job while it is being written: the head of its report, and its rows in the order of the manifest.
 ///
-/// A page has `limit` rows at most, and less when they are large: those that failed come first when some are left out. How many there are is known before
-/// the first comes, so that no row is kept in memory.
+/// A page has at most `limit` rows, and at most `byteLimit` bytes of rows. When there are more rows, failed ones take
+/// precedence. Their number is known in advance, so that no rows are kept in memory.
 package final class JobPage {
-  /// So many rows are on a page at most.
+  /// The most rows on a page.
   static let limit = 20_000
 
-  /// Rows of so many bytes are on it at most: no browser opens pages of gigabytes.
+  /// The most bytes of rows on a page, since browsers cannot open pages of gigabytes.
   static let byteLimit = 64 << 20
 
-  /// How often a page of a live job asks whether there is a newer one, in seconds.
+  /// The interval at which the page of a live job reloads itself, in seconds.
   static let refresh = 2
 
-  /// What the page of a live job says besides.
+  /// The additional data of a live job's page.
   package struct Live: Sendable, Equatable {
     package let ended: Int
     package let total: Int
 
-    /// Why nothing starts, in words; nil while entries may start.
+    /// A description of the pause; nil when entries may start.
     package var paused: String?
 
-    /// Whether the program has ended, so that nobody writes the page again.
+    /// Whether the program ends, so that the page is not written again.
     package var isLast = false
 
     package init(ended: Int, total: Int, paused: String? = nil, isLast: Bool = false) {
@@ -49,12 +49,12 @@ package final class JobPage {
   private var bytesLeft: Int
 
   /// - Parameters:
-  ///   - file: An empty one.
+  ///   - file: An empty file.
   ///   - job: The job's name.
-  ///   - head: The report's, or what would be in it now.
-  ///   - live: nil for a job that has ended.
-  ///   - total: How many rows there are.
-  ///   - failed: How many of them failed.
+  ///   - head: The report's head, or the one that it would have now.
+  ///   - live: nil for an ended job.
+  ///   - total: The number of rows.
+  ///   - failed: The number of failed rows.
   init(
     to file: OpenFile, job: String, head: ReportHead, live: Live? = nil, total: Int, failed: Int,
     limit: Int = JobPage.limit, byteLimit: Int = JobPage.byteLimit
@@ -71,15 +71,15 @@ package final class JobPage {
   }
 
   /// Appends a row, if there is room for it.
-  /// - Parameter row: As the report has it.
+  /// - Parameter row: The row as in the report.
   func add(_ row: String) throws(SystemError) {
     try row.utf8CString.withUnsafeBufferPointer { text throws(SystemError) in
       if let start = text.baseAddress { try add(start, text.count - 1) }
     }
   }
 
-  /// The same.
-  /// - Parameter text: Ends with a zero.
+  /// Appends a row, if there is room for it.
+  /// - Parameter text: The row as in the report, with a terminating zero.
   func add(_ text: UnsafePointer<CChar>, _ count: Int) throws(SystemError) {
     guard count > 1, bytesLeft >= count, takesPlace(text) else { return }
     bytesLeft -= count
@@ -96,7 +96,7 @@ package final class JobPage {
   }
 
   private func takesPlace(_ row: UnsafePointer<CChar>) -> Bool {
-    // Only a page that is cut has to know.
+    // Failed rows have their own count only on a page that leaves rows out.
     if failedRoom > 0, ReportRow.isFailed(row) {
       failedRoom -= 1
       return true

@@ -1,15 +1,15 @@
 import Model
 import System
 
-/// The page of a live job: what was read for it, and when it may be written again.
+/// The page of a live job, with the rows that were read for it.
 struct LivePage {
   private var rows = RowPlaces()
 
-  /// When it may be written again, as `Clock.monotonicSeconds`.
+  /// When the page may be written again, as `Clock.monotonicSeconds`.
   private var due = 0.0
   private var last: JobPage.Live?
 
-  /// Writes the page, if it is due and shows something else than the one that is there.
+  /// Writes the page, if it is due and has changed.
   /// - Throws: `SystemError`.
   mutating func write(_ job: GalleryWriter.LiveJob) throws {
     let began = Clock.monotonicSeconds

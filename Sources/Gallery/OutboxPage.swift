@@ -2,16 +2,16 @@ import JSON
 import Model
 import System
 
-/// What the outbox's page shows: the jobs, and what was left alone in the inbox. It holds no URLs: others may read it.
+/// The outbox's page: the jobs, and the ignored files of the inbox. It contains no URLs, since others may read it.
 package struct OutboxPage: Sendable, Equatable {
-  /// So many jobs are on it at most.
+  /// The most jobs on the page.
   package static let limit = 1000
 
-  /// A job, live or not.
+  /// A job, live or ended.
   package struct Job: Sendable, Equatable {
     package let name: String
     package let runID: String
-    /// As `status` has it of a live job, else as in its report.
+    /// The state as in `status` for a live job, as in the report for an ended one.
     package var state: String
     package var started: String?
     var finished: String?
@@ -19,15 +19,15 @@ package struct OutboxPage: Sendable, Equatable {
     package var ended: Int?
     package var total: Int?
     package var failed: Int?
-    /// Rows a second.
+    /// Rows per second.
     package var rate: Double?
-    /// Seconds.
+    /// The remaining time in seconds.
     package var remaining: Double?
-    /// The path of its page, relative to the outbox; nil when there is none.
+    /// The path of the job's page, relative to the outbox; nil when there is none.
     var page: String?
-    /// The same of its report.
+    /// The path of the job's report, relative to the outbox; nil when there is none.
     var report: String?
-    /// What made its manifest rejected.
+    /// The reasons why its manifest was rejected.
     var problems: [Problem] = []
 
     package init(
@@ -64,7 +64,7 @@ package struct OutboxPage: Sendable, Equatable {
     }
   }
 
-  /// Something that made a manifest rejected.
+  /// A reason why a manifest was rejected.
   package struct Problem: Sendable, Equatable {
     let code: String
     let message: String
@@ -89,7 +89,7 @@ package struct OutboxPage: Sendable, Equatable {
     }
   }
 
-  /// So many problems of a job are on it at most.
+  /// The most problems of a job on the page.
   static let problemLimit = 20
 
   package var isRunning = true
@@ -106,13 +106,13 @@ package struct OutboxPage: Sendable, Equatable {
   /// Why the inbox cannot be read; nil when it can.
   package var inboxError: String?
 
-  /// The page's data.
+  /// Writes the page's data.
   /// - Parameters:
-  ///   - ended: The other jobs that are shown, as JSON, the latest first.
+  ///   - ended: The ended jobs to show, as JSON, the latest first.
   ///   - hasOlder: Whether there are more.
-  ///   - boot: Tells this start of the machine from others.
-  ///   - checkedTo: Up to which job it is known since then that pages are whole; nil when it is of all.
-  ///   - now: When it is written.
+  ///   - boot: The id of the machine's boot.
+  ///   - checkedTo: The name of the job up to which pages were checked for completeness; nil when all were.
+  ///   - now: The current time.
   func write(
     to page: PageFile, ended: [String], hasOlder: Bool, boot: String, checkedTo: String?, now: JSONValue
   ) throws(SystemError) {

@@ -1,6 +1,6 @@
 import System
 
-/// A page that is being written: the template with the data in its place. Nothing is synced: a page can always be made again.
+/// A page that is being written: a template into which data are inserted. It is not synced, since it can be made again.
 final class PageFile {
   private static let bufferSize = 256 << 10
 
@@ -8,7 +8,7 @@ final class PageFile {
   private let template: PageTemplate
   private var buffer: [UInt8] = []
 
-  /// - Parameter title: Of the page, as it is.
+  /// - Parameter title: The page's title, unescaped.
   init(_ file: OpenFile, _ template: PageTemplate, title: String) {
     self.file = file
     self.template = template
@@ -18,20 +18,20 @@ final class PageFile {
     buffer += template.beforeData
   }
 
-  /// Appends to the data.
-  /// - Parameter json: A part of a JSON text that does not break a string.
+  /// Appends JSON to the data.
+  /// - Parameter json: A part of a JSON text, not split within a string.
   func append(_ json: String) throws(SystemError) {
     PageText.append(json: json, to: &buffer)
     try flush(beyond: Self.bufferSize)
   }
 
-  /// The same.
+  /// Appends JSON to the data.
   func append(_ json: UnsafeBufferPointer<UInt8>) throws(SystemError) {
     PageText.append(json: json, to: &buffer)
     try flush(beyond: Self.bufferSize)
   }
 
-  /// Writes the rest.
+  /// Writes the rest of the template.
   func end() throws(SystemError) {
     buffer += template.afterData
     try flush(beyond: 0)
@@ -44,24 +44,24 @@ final class PageFile {
   }
 }
 
-/// One of the gallery's two pages without its data: a file of HTML that is part of the program.
+/// An HTML template of one of the two pages, which is part of the program.
 struct PageTemplate: Sendable {
   static let job = PageTemplate(PackageResources.job_html)
 
   static let outbox = PageTemplate(PackageResources.outbox_html)
 
-  /// What tells the program's pages from others; a number, the version, and ` -->` follow.
+  /// Identifies pages of this program. The version and ` -->` follow it.
   static let marker = "<!-- darkroom gallery "
 
-  /// The page's last bytes: without them it is not whole.
+  /// The last bytes of a page. A page without them is incomplete.
   static let end = "</html>\n"
 
   private static let markerLine = marker + "1 -->\n"
 
-  /// What precedes the title, what lies between it and the data, and what follows these.
+  /// The parts of the template: before the title, between title and data, after the data.
   let beforeTitle, beforeData, afterData: [UInt8]
 
-  /// - Parameter html: UTF-8, its first line the doctype, with the places `<!--TITLE-->` and `/*DATA*/`.
+  /// - Parameter html: UTF-8. Begins with a line for the doctype; `<!--TITLE-->` and `/*DATA*/` mark the insertions.
   init(_ html: [UInt8]) {
     let (doctype, rest) = Self.split(html, at: "\n")
     let (head, body) = Self.split(rest, at: "<!--TITLE-->")

@@ -1,21 +1,21 @@
 import Glibc
 import System
 
-/// What has the name of a page in a folder.
+/// The file that has the name of a page in a folder.
 package enum PagePlace: Sendable, Equatable {
-  /// Nothing.
+  /// No file.
   case free
-  /// A page of the program.
+  /// A page of this program.
   case ours
-  /// A page of the program that is not whole, or an empty file: a power cut has come before it was on disk.
+  /// An incomplete page of this program or an empty file, as after a power cut.
   case broken
-  /// Something else, which stays.
+  /// Another file, which is left as it is.
   case foreign(FileStatus.Kind)
 
   /// The name of every page.
   package static let name = "index.html"
 
-  /// - Parameter path: Relative to the folder. Default: the name in it.
+  /// - Parameter path: The path relative to the folder. Default: the name of every page.
   /// - Throws: `SystemError` when it cannot be examined.
   package init(in folder: OpenFolder, _ path: String = name) throws(SystemError) {
     let file: OpenFile
@@ -30,7 +30,7 @@ package enum PagePlace: Sendable, Equatable {
       }
       file = try folder.open(reading: path)
       let (size, start) = (try file.status().size, try file.readStart(Self.startSize))
-      // After a power cut some file systems have zeros.
+      // After a power cut some file systems return zeros.
       if start.allSatisfy({ $0 == 0 }) {
         self = .broken
       } else if start.firstRange(of: Array(PageTemplate.marker.utf8)) == nil {
@@ -53,10 +53,10 @@ package enum PagePlace: Sendable, Equatable {
     return try file.bytes(end.count, at: size - end.count) == end
   }
 
-  /// Whether there is no page to keep.
+  /// Whether a page must be written.
   var isVacant: Bool { self == .free || self == .broken }
 
-  /// What is in the way, in words; nil when nothing is.
+  /// A description of the other file; nil when there is none.
   var obstacle: String? {
     switch self {
     case .free, .ours, .broken: nil

@@ -1,6 +1,6 @@
 enum PageText {
-  /// Appends JSON such that it can stand in a `script` element: `<`, `>` and `&` are escaped, so that nothing ends the element,
-  /// and U+2028 and U+2029. In JSON these stand only in strings.
+  /// Appends JSON for use in a `script` element. Escapes `<`, `>` and `&`, so that the element cannot be closed, and
+  /// U+2028 and U+2029. In JSON these occur only in strings.
   static func append(json: UnsafeBufferPointer<UInt8>, to text: inout [UInt8]) {
     var start = 0
     var place = 0
@@ -29,7 +29,7 @@ enum PageText {
 
   private static let isSpecial: [Bool] = (0..<256).map { [0x26, 0x3c, 0x3e, 0xe2].contains($0) }
 
-  /// - Returns: What stands for a character, and its length in UTF-8; nil when that stands for itself.
+  /// - Returns: The escape of a character, and the character's length in UTF-8; nil when it need not be escaped.
   private static func escape(
     _ json: UnsafeBufferPointer<UInt8>, _ place: Int, _ byte: UInt8
   ) -> (String, length: Int)? {
@@ -47,7 +47,7 @@ enum PageText {
     }
   }
 
-  /// A text as it can stand in an element of HTML.
+  /// Escapes a text for an HTML element.
   static func html(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {
@@ -63,8 +63,8 @@ enum PageText {
     return escaped
   }
 
-  /// A relative path as a link has it: all but letters, digits and `-._~` of each component is percent-encoded (RFC 3986,
-  /// section 2.3).
+  /// Encodes a relative path for a link: all bytes but letters, digits and `-._~` of each component are percent-encoded
+  /// (RFC 3986, section 2.3).
   static func link(_ path: String) -> String {
     var link = ""
     for byte in path.utf8 {
@@ -79,7 +79,7 @@ enum PageText {
     return link
   }
 
-  /// A text without the URLs that are in it, of which only the schemes are left.
+  /// Replaces the URLs in a text by their schemes.
   static func withoutURLs(_ text: String) -> String {
     guard text.contains(":") else { return text }
     return text.replacing(/([A-Za-z][A-Za-z0-9+.\-]*):\/\/[^\s"<>]*/) { "\($0.1)://…" }

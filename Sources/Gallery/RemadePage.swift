@@ -1,23 +1,23 @@
 import Model
 import System
 
-/// Makes the page of a job that has ended again, from its report.
+/// Makes the page of an ended job again from its report.
 struct RemadePage: Sendable {
   let outbox: OutboxFolder
   let staging: Staging
 
-  /// The staged file: one that nothing else writes meanwhile.
+  /// The name of the staged file, which nothing else uses.
   let name: String
 
-  /// Makes it, or removes what is left of it when there is no report. What goes wrong is left for another start.
-  /// - Parameter isWanted: Whether it still is, asked just before it gets its name.
+  /// Makes the page, or removes an incomplete one if there is no report. Errors are left to the next start.
+  /// - Parameter isWanted: Whether the page is still wanted. Called just before it gets its final name.
   func make(_ job: String, isWanted: () -> Bool) {
     do {
       let folder = try outbox.job(job).open()
       guard let report = try? folder.open(reading: "report.json"), try report.status().kind == .file,
         let head = try ReportHead(of: report)
       else {
-        // Whoever made an empty file in another folder wants it there.
+        // An empty file in a folder that is not a job's belongs to somebody else.
         let isJob = try folder.status(of: "entries.jsonl") != nil
         if isJob, isWanted(), try PagePlace(in: folder) == .broken { try folder.remove(PagePlace.name) }
         return
@@ -28,7 +28,7 @@ struct RemadePage: Sendable {
         to: staging.create(name), job: job, head: head, total: rows.counts.total, failed: rows.counts.failed)
       try rows.each(of: report) { (row, count) throws(SystemError) in try page.add(row, count) }
       try page.end()
-      // A run may have ended meanwhile.
+      // A run may have ended in the meantime.
       if isWanted(), try PagePlace(in: folder).isVacant {
         try staging.open().rename(name, to: folder, as: PagePlace.name)
       }

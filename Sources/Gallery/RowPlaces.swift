@@ -2,8 +2,9 @@ import Glibc
 import Model
 import System
 
-/// Where the rows that a page shows lie in a file that has them, one on a line: a live job's `entries.jsonl`, which has them as
-/// they end, or a report. What was read once is not read again, and what is kept of a row are three numbers.
+/// The offsets of the rows that a page shows in a file with one row on each line: the `entries.jsonl` of a live job, in
+/// which rows are in the order in which they ended, or a report. Each line is read once, and three numbers are kept for
+/// a row.
 struct RowPlaces {
   private struct Place {
     let index: Int
@@ -17,18 +18,18 @@ struct RowPlaces {
   private var failed: [Place] = []
   private var others: [Place] = []
 
-  /// Up to where the file was read, and which it was.
+  /// The offset up to which the file was read, and its identity.
   private var end = 0
   private var node: FileIdentity?
 
-  /// How many rows there are, and how many of them failed.
+  /// The number of rows, and of failed ones among them.
   private(set) var counts = (total: 0, failed: 0)
 
-  /// - Parameter limit: How many rows are shown at most. Default: `JobPage.limit`.
+  /// - Parameter limit: The most rows that are shown. Default: `JobPage.limit`.
   init(limit: Int = JobPage.limit) { self.limit = limit }
 
-  /// Reads what was added to the file. Another file in its place, or a shorter one, is read from its beginning.
-  /// - Returns: Whether there was anything.
+  /// Reads the lines that were added to the file. A different or shorter file is read from its beginning.
+  /// - Returns: Whether lines were added.
   mutating func update(from file: OpenFile) throws(SystemError) -> Bool {
     let found = try file.status()
     guard found.kind == .file else { return false }
@@ -41,7 +42,7 @@ struct RowPlaces {
       if bytes.isEmpty { break }
       let read = add(&bytes)
       end += read
-      // A row that is longer than a chunk, or one that is being written.
+      // The row is longer than a chunk, or is being written.
       if read == 0 {
         if end + bytes.count >= found.size { break }
         size *= 2
@@ -50,8 +51,8 @@ struct RowPlaces {
     return end > before
   }
 
-  /// Reads the whole lines of a piece of the file.
-  /// - Returns: How many bytes they have.
+  /// Reads the complete lines of a piece of the file.
+  /// - Returns: The number of bytes of these lines.
   private mutating func add(_ bytes: inout [UInt8]) -> Int {
     let count = bytes.count
     return bytes.withUnsafeMutableBytes { buffer in
@@ -68,7 +69,7 @@ struct RowPlaces {
   }
 
   private mutating func add(_ line: UnsafePointer<CChar>, _ count: Int, at offset: Int) {
-    // In a report a comma follows.
+    // In a report, rows are followed by a comma.
     let count = count > 0 && line[count - 1] == 0x2c ? count - 1 : count
     guard count > 0, line[count - 1] == 0x7d, let index = ReportRow.index(line) else { return }
     let place = Place(index: index, offset: offset, count: count)
@@ -81,7 +82,7 @@ struct RowPlaces {
     }
   }
 
-  /// Keeps those that come first in the manifest.
+  /// Keeps the rows that are first in the manifest.
   private static func add(_ place: Place, to places: inout [Place], _ limit: Int) {
     places.append(place)
     guard places.count >= 2 * limit else { return }
@@ -89,8 +90,8 @@ struct RowPlaces {
     places.removeLast(places.count - limit)
   }
 
-  /// Calls `body` with the rows that are shown, in the order of the manifest; each ends with a zero.
-  /// - Throws: `SystemError`, and what `body` throws.
+  /// Calls `body` with the rows that are shown, in the order of the manifest, each with a terminating zero.
+  /// - Throws: `SystemError`; errors of `body`.
   mutating func each(
     of file: OpenFile, _ body: (UnsafePointer<CChar>, _ count: Int) throws(SystemError) -> Void
   ) throws(SystemError) {

@@ -1,30 +1,30 @@
 import Glibc
 import System
 
-/// A file in the inbox that asks an instance to cancel a run: `.darkroom-cancel-RUN`. A manifest that has no run yet is named
-/// by a digest of its name and identity instead.
+/// A file in the inbox that asks an instance to cancel a run: `.darkroom-cancel-RUN`. For a manifest that has no run
+/// yet, the name contains a digest of the manifest's name and identity instead.
 package enum CancelRequest {
   static let prefix = ".darkroom-cancel-"
 
-  /// What stands for a manifest, whether or not it was accepted.
-  /// - Parameter identity: Of the file, as the ledger has it.
+  /// The key of a manifest for requests to cancel it. It is the same before and after the manifest is accepted.
+  /// - Parameter identity: The file's identity, as the ledger stores it.
   package static func key(ofManifest file: String, identity: String) -> String {
     String(MessageDigest.hexDigest(of: file + "\n" + identity).prefix(32))
   }
 
-  /// The name of the file that asks for something to be cancelled.
+  /// The name of the file that requests cancelling.
   package static func name(_ key: String) -> String { prefix + key }
 
-  /// What a file asks to be cancelled; nil when it is no such file.
+  /// The key in the name of a request's file; nil for other files.
   static func key(ofFile name: FileName) -> String? {
     guard name.bytes.starts(with: prefix.utf8), let text = name.text else { return nil }
     let key = String(text.dropFirst(prefix.count))
     return (1...64).contains(key.utf8.count) && !key.contains("/") ? key : nil
   }
 
-  /// Whether who has made a request may have the run cancelled: whoever may remove the manifest. In a folder with the sticky
-  /// bit that is the owner of the manifest or of the folder, besides root and this process's user.
-  /// - Parameter manifest: The manifest's name in the folder; nil when it does not lie there.
+  /// Whether the owner of a request may cancel the run, which requires the permission to remove the manifest. In a
+  /// folder with the sticky bit, the owners of the manifest and of the folder, root and this process's user have it.
+  /// - Parameter manifest: The manifest's name in the folder; nil when it is elsewhere.
   package static func isAllowed(_ key: String, manifest: String?, in folder: OpenFolder) -> Bool {
     guard let request = try? folder.status(of: name(key)), request.kind == .file, let inbox = try? folder.status()
     else { return false }
@@ -35,6 +35,6 @@ package enum CancelRequest {
 }
 
 extension InboxScan.Manifest {
-  /// What stands for it where it is to be cancelled.
+  /// Its key for requests to cancel it.
   package var cancelKey: String { CancelRequest.key(ofManifest: file, identity: identity.text) }
 }

@@ -2,10 +2,9 @@ import CLinux
 import Glibc
 import System
 
-/// The kernel's notices about one folder (`inotify`). Where they cannot be had, as on some shares, there are none, and
-/// the polling scan does without.
+/// The kernel's notices about one folder (`inotify`). Without them, as on some shares, the folder is only polled.
 package final class FolderWatch: Sendable {
-  /// Readable when there are notices; -1 when there will be none.
+  /// Readable when there are notices; -1 when notices are not available.
   package let descriptor: Int32
 
   package init(folder: String) {
@@ -23,7 +22,7 @@ package final class FolderWatch: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// The notices that have come since the last call.
+  /// The notices since the last call.
   package func notices() -> [FolderNotice] {
     guard descriptor >= 0 else { return [] }
     var notices: [FolderNotice] = []

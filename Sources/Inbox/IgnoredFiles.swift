@@ -1,26 +1,26 @@
 import Foundation
 import System
 
-/// What is ignored in the inbox, and what of it has been reported: by this process, or by an earlier one of a file that has
-/// not changed since.
+/// The ignored files of the inbox. Each is reported once, by this process or an earlier one, and again by a later
+/// process when it has changed.
 struct IgnoredFiles {
-  /// So many files at most are remembered for later processes.
+  /// The most files that are remembered for later processes.
   static let limit = 10_000
 
-  /// What a process leaves for the next: for each file, by its name as messages have it, what it was like when it was reported.
+  /// The record for later processes: the state in which each file was reported, by its name in messages.
   private struct Record: Codable, Equatable {
     let inbox: String
     var files: [String: String] = [:]
   }
 
-  /// As of the last scan, folders included.
+  /// The ignored files and folders of the last scan.
   private(set) var current: [InboxScan.Ignored] = []
 
-  /// A file that comes while a process watches is reported when it has been there for so long, in seconds: programs that write
-  /// files in place, such as `sed -i`, make temporary ones.
+  /// How long a new file must exist before a watching process reports it, in seconds. Programs that write files in
+  /// place, such as `sed -i`, create temporary files.
   static let patience = 1.0
 
-  /// Those that came since the last scans and were not reported, with when they were first seen.
+  /// The new files that have not been reported yet, with the time of the scan that found them first.
   private var passing: [InboxScan.Ignored: Double] = [:]
 
   private let path: String?
@@ -29,8 +29,8 @@ struct IgnoredFiles {
   private var hasScanned = false
 
   /// - Parameters:
-  ///   - path: Of the file that remembers what was reported; nil for none.
-  ///   - inbox: What was reported in another one does not count.
+  ///   - path: The path of the record; nil for none.
+  ///   - inbox: The inbox's path. A record of another inbox is ignored.
   init(path: String?, inbox: String) {
     self.path = path
     let data = path.flatMap { try? OpenFile(reading: $0, followingLinks: false).readAll() }
@@ -38,14 +38,15 @@ struct IgnoredFiles {
     record = earlier.flatMap { $0.inbox == inbox ? $0 : nil } ?? Record(inbox: inbox)
   }
 
-  /// When something may have to be reported that a scan has found before, as `Clock.monotonicSeconds`; nil when nothing may.
+  /// When a file found by an earlier scan may have to be reported, as `Clock.monotonicSeconds`; nil when there is none.
   var due: Double? { passing.values.min().map { $0 + Self.patience } }
 
-  /// Records what a scan has found.
+  /// Records the result of a scan.
   /// - Parameters:
   ///   - now: As `Clock.monotonicSeconds`.
-  ///   - isPatient: Whether what comes after the first scan is reported only when it has not gone soon. Default: no.
-  /// - Returns: What is to be reported. `save` is to be called afterwards.
+  ///   - isPatient: Whether files found after the first scan are reported only if they still exist after `patience`.
+  ///     Default: no.
+  /// - Returns: The files to report. `save` must be called afterwards.
   mutating func update(
     _ found: [InboxScan.Ignored], now: Double = 0, isPatient: Bool = false
   ) -> [InboxScan.Ignored] {
@@ -66,12 +67,12 @@ struct IgnoredFiles {
     let new = unknown.filter { record.files[$0.file.description] != $0.mark }
     let shown = files.prefix(Self.limit).map { ($0.file.description, $0.mark) }
     let marks = Dictionary(shown, uniquingKeysWith: { first, _ in first })
-    // A file that grows is no reason to write again and again.
+    // A file that only changes is not a reason to write the record again.
     if !new.isEmpty || marks.keys != record.files.keys { (record.files, isRecorded) = (marks, false) }
     return new
   }
 
-  /// Saves for later processes what was reported. If that cannot be written, they report it again.
+  /// Saves the record for later processes. When it cannot be written, they report the files again.
   mutating func save() {
     guard !isRecorded, let path else { return }
     isRecorded = true
@@ -84,9 +85,9 @@ struct IgnoredFiles {
 }
 
 extension InboxScan.Ignored {
-  /// What is not reported twice by one process, even if the file changes.
+  /// The key by which one process reports a file only once, even if the file changes.
   fileprivate var reason: InboxScan.Ignored { InboxScan.Ignored(file: file, why: why) }
 
-  /// What is not reported by a later process.
+  /// The state of a file for which later processes do not report it again.
   fileprivate var mark: String { identity + " " + why }
 }

@@ -1,10 +1,10 @@
 import Glibc
 import System
 
-/// The folder into which manifests and locks are dropped. Others may write to it: everything in it is reached by way of its
-/// descriptor, and no symbolic link is followed.
+/// The folder for manifests and locks. Others may write to it, so its files are opened relative to its descriptor, and
+/// symbolic links are not followed.
 package struct Inbox: Sendable {
-  /// The file that says which process owns the inbox; a dot file, so it is no manifest.
+  /// The file that names the process that owns the inbox. As a dot file it is not a manifest.
   package static let instanceFile = ".darkroom-instance"
 
   package let path: String
@@ -20,28 +20,28 @@ package struct Inbox: Sendable {
     handle = try InboxFolder(path)
   }
 
-  /// The folder as it was opened, also while another one has its path.
+  /// The folder that was opened, also when another folder has its path now.
   package var folder: OpenFolder { handle.current }
 
-  /// The path of a file in it, for messages and for the ledger.
+  /// The path of a file in the inbox, for messages and the ledger.
   package func file(_ name: String) -> String { path + "/" + name }
 
-  /// Becomes the one instance on the inbox.
-  /// - Returns: Why the file that says so cannot be used; nil when it can.
+  /// Locks the inbox, so that this process is its only instance.
+  /// - Returns: Why the instance file cannot be used; nil when it can.
   /// - Throws: `StopError.busy`, `SystemError`.
   package func own() throws -> String? { try handle.own() }
 
-  /// The outboxes that were used with it, as far as its instance file is to be had.
+  /// The outboxes that were used with the inbox, if its instance file can be read.
   package var knownOutboxes: KnownOutboxes { KnownOutboxes(notes: handle.notes) }
 
-  /// Saves its outboxes for later processes.
+  /// Saves the outboxes for later processes.
   package func remember(_ outboxes: KnownOutboxes) throws(SystemError) { try handle.note(outboxes.notes) }
 
-  /// Whether the instance file is there that this process wrote: without it nothing that is missing counts as removed.
+  /// Whether the instance file that this process wrote is in the inbox. Without it no missing file counts as removed.
   package var hasInstanceFile: Bool { handle.hasInstanceFile }
 
-  /// Looks at everything in the folder.
-  /// - Throws: `SystemError` when the folder cannot be read, or is another one. That says nothing about what is in it.
+  /// Examines all files in the folder.
+  /// - Throws: `SystemError` when the folder is unreadable or another one. Nothing is then known about its contents.
   package func scan() throws(SystemError) -> InboxScan {
     var scan = InboxScan()
     let folder = try handle.present()
@@ -55,7 +55,7 @@ package struct Inbox: Sendable {
         if let status = try? FileStatus(of: name, in: folder) { scan.ignore(name, status, why: why) }
       case .manifest(let job):
         do {
-          // It may have gone away since the listing.
+          // The file may have been removed since the folder was listed.
           guard let status = try FileStatus(of: name, in: folder) else { continue }
           if status.kind == .file, try folder.mayRead(name.text ?? "") {
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
@@ -79,24 +79,24 @@ package struct Inbox: Sendable {
     return scan
   }
 
-  /// Who has a manifest open for writing.
+  /// Whether a process has a manifest open for writing.
   package func writers(of manifest: InboxScan.Manifest) -> OpenFile.Writers {
     (try? folder.open(reading: manifest.file))?.writers ?? .unknown
   }
 }
 
-/// Removes what commands that were killed left in the inbox.
+/// Removes temporary files of commands that were killed.
 enum InboxLeftovers {
-  /// What the names of files begin with that commands write before they get their own names.
+  /// The prefixes of the temporary files that commands write and then rename.
   static let prefixes = [".darkroom-add-", ".darkroom-pause-", ".darkroom-owner-", Inbox.instanceFile + "-"]
 
-  /// How old they are, in seconds, when no command can be writing them any more.
+  /// The age in seconds above which no command is writing them any more.
   static let age = 3600.0
 
-  /// Whether a name is that of such a file.
+  /// Whether a name is that of a temporary file.
   static func isOne(_ name: FileName) -> Bool { prefixes.contains { name.bytes.starts(with: $0.utf8) } }
 
-  /// Removes those that are files of this process's user and old. What cannot be removed stays.
+  /// Removes the temporary files that are old and owned by this process's user. Errors are ignored.
   /// - Parameter now: Seconds since 1970.
   static func remove(_ names: [FileName], from folder: OpenFolder, now: Double = Clock.wallSeconds) {
     for name in names.compactMap(\.text) {

@@ -2,24 +2,24 @@ import Manifests
 import Model
 import System
 
-/// What a name in the inbox means.
+/// The meaning of a name in the inbox.
 package enum InboxFile: Sendable, Equatable {
-  /// Something whose presence suspends the queues.
+  /// A file or folder that suspends the queues.
   case lock
-  /// A name that a manifest may have.
+  /// A possible manifest.
   case manifest(job: String)
   /// Skipped without a report.
   case skipped
-  /// Neither; reported once, then ignored.
+  /// Any other name. It is reported once and then ignored.
   case ignored(why: String)
 
-  /// Longer names of jobs leave no room in 255 bytes for those of the job's files, such as `JOB.failed.jsonl`.
+  /// The longest name of a job, in bytes. Longer names leave no room in 255 bytes for names such as `JOB.failed.jsonl`.
   package static let jobNameLimit = 200
 
-  /// Whether a job's folder would have the name of the outbox's page, also where names have no case.
+  /// Whether a job's folder would have the name of the outbox's page, on file systems that ignore case too.
   package static func isPage(job name: String) -> Bool { name.lowercased() == "index.html" }
 
-  /// Decides by the name alone.
+  /// Classifies a file by its name only.
   package init(named name: FileName) {
     let lowered = String(decoding: name.bytes, as: UTF8.self).lowercased()
     if lowered.hasSuffix(".lock") || lowered == "lock" {
@@ -45,7 +45,7 @@ package enum InboxFile: Sendable, Equatable {
     }
   }
 
-  /// Whether it is what is being written, or what editors, office programs and file managers leave in a folder.
+  /// Whether it is a file that is being written, or a temporary file of an editor, office program or file manager.
   /// - Parameter name: In lower case.
   private static func isSkipped(_ name: String) -> Bool {
     [".", "~$", "readme"].contains(where: name.hasPrefix) || [".tmp", ".part", "~"].contains(where: name.hasSuffix)
@@ -54,8 +54,8 @@ package enum InboxFile: Sendable, Equatable {
 }
 
 extension Configuration {
-  /// Why inbox and outbox cannot be used together, because they are one folder or one lies within the other; nil when they
-  /// can. An outbox may lie within the inbox, where folders are ignored. Both paths have their symbolic links resolved.
+  /// Why inbox and outbox cannot be used together: they are the same folder, or one is inside the other; nil when they
+  /// can. The outbox may be inside the inbox, where folders are ignored. Symbolic links in both paths are resolved.
   package var folderConflict: String? {
     // A folder that is mounted twice has two paths.
     let node = try? OpenFolder(inbox).status().identity

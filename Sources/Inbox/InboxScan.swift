@@ -1,48 +1,48 @@
 import System
 
-/// What lies in the inbox at one moment.
+/// The contents of the inbox at one moment.
 package struct InboxScan: Sendable, Equatable {
-  /// A file that is, by its name and kind, a manifest.
+  /// A file that is a manifest by its name and kind.
   package struct Manifest: Sendable, Equatable {
     package let file: String
     package let job: String
     package let identity: FileIdentity
 
-    /// The file's name, byte by byte.
+    /// The file's name as bytes.
     package var key: FileName { FileName(file) }
   }
 
-  /// Something that is neither a manifest nor a lock nor one of those passed over without a word.
+  /// A file that is neither a manifest nor a lock, and not skipped silently.
   package struct Ignored: Sendable, Hashable {
     package let file: FileName
     package let why: String
 
-    /// Tells whether it has changed; empty when it cannot be examined.
+    /// The file's identity, by which changes are detected; empty when it cannot be examined.
     var identity = ""
 
-    /// A folder is shown, and nobody is told of it.
+    /// Whether it is a folder. Folders appear in the status and are not reported.
     package var isFolder = false
   }
 
-  /// In the order in which they are to be processed: the oldest first, then by name.
+  /// The manifests in the order of processing: the oldest first, then by name.
   package var manifests: [Manifest] = []
   package var locks: [Lock] = []
   package var ignored: [Ignored] = []
 
-  /// Of these, those that could be manifests if they were readable.
+  /// The ignored files that would be manifests if they were readable.
   package var unreadable: [FileName] = []
 
-  /// Files that are manifests by their names, and that the machine does not let examine now: they are neither there nor gone.
+  /// Manifests, by name, that the machine fails to examine now. They count as neither present nor removed.
   package var unexamined: [Ignored] = []
 
-  /// What commands may have left that were killed.
+  /// Possible temporary files of killed commands.
   var leftovers: [FileName] = []
 
-  /// What is to be cancelled, as `CancelRequest` names it.
+  /// The keys of the requests to cancel, see `CancelRequest`.
   package var cancelled: Set<String> = []
 
-  /// Adds something that is no manifest.
-  /// - Parameter why: If it is a file.
+  /// Adds a file that is not a manifest.
+  /// - Parameter why: The reason for a regular file.
   mutating func ignore(_ file: FileName, _ status: FileStatus, why: String) {
     let reason =
       switch status.kind {

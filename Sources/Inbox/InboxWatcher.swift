@@ -2,29 +2,29 @@ import Model
 import Scheduling
 import System
 
-/// The inbox as it is watched: when it is scanned, what is settled, what is ignored. Scanning is the truth; notices of the
-/// kernel (inotify) only make the next scan come sooner.
+/// Watches the inbox: decides when it is scanned, which manifests are settled and which files are ignored. Only scans
+/// count; notices of the kernel (inotify) just bring the next scan forward.
 package final class InboxWatcher {
-  /// What a scan has found.
+  /// The result of a scan.
   package struct View {
     package let locks: [Lock]
 
-    /// The manifests that are wanted.
+    /// The manifests that the caller wants.
     package let fresh: [InboxScan.Manifest]
 
-    /// Of these, those that are not being written any more.
+    /// The wanted manifests that are not being written any more.
     package let settled: [InboxScan.Manifest]
 
-    /// What is ignored and has not been reported.
+    /// The ignored files that have not been reported.
     package let ignored: [InboxScan.Ignored]
 
-    /// Manifests that somebody has had open for writing for `openLimit`, and of which that was not said.
+    /// Manifests that have been open for writing for `openLimit` and have not been reported for that.
     package let stillOpen: [FileName]
 
-    /// Manifests that newly cannot be examined.
+    /// Manifests that cannot be examined, and could be at the last scan.
     package let unexamined: [InboxScan.Ignored]
 
-    /// Whether the inbox was not there at the last scan, and is again.
+    /// Whether the inbox is available again after a scan that failed.
     package let hasReturned: Bool
   }
 
@@ -34,26 +34,26 @@ package final class InboxWatcher {
   private var schedule = ScanSchedule()
   private var interval: Double
 
-  /// Whether the inbox was not there at the last scan.
+  /// Whether the last scan failed.
   private var isLost = false
 
-  /// For how long a manifest may be open for writing before somebody is told, in seconds.
+  /// How long a manifest may be open for writing before that is reported, in seconds.
   static let openLimit = 10.0
 
-  /// The manifests that somebody has open for writing, and that were told of.
+  /// The manifests that are open for writing and were reported for that.
   private var toldOpen: Set<FileName> = []
 
-  /// What is neither a manifest nor a lock.
+  /// The files that are neither manifests nor locks.
   package var ignored: [InboxScan.Ignored] { ignoredFiles.current }
   private var ignoredFiles: IgnoredFiles
 
-  /// Whether files that are ignored are reported only when they do not go soon. Default: no.
+  /// Whether ignored files are reported only if they still exist a little later. Default: no.
   package var isPatient = false
 
-  /// The manifests that cannot be examined now, and are at the next scan.
+  /// The manifests that could not be examined in the last scan.
   package private(set) var unexamined: Set<InboxScan.Ignored> = []
 
-  /// - Parameter ignoredFile: The path of the file that remembers what was reported as ignored. Default: none does.
+  /// - Parameter ignoredFile: The path of the record of reported files. Default: nil, none.
   package init(inbox: Inbox, configuration: Configuration, ignoredFile: String? = nil) {
     self.inbox = inbox
     ignoredFiles = IgnoredFiles(path: ignoredFile, inbox: inbox.path)
@@ -73,25 +73,25 @@ package final class InboxWatcher {
     scanNow()
   }
 
-  /// Readable when the kernel has noticed something; -1 when it never will.
+  /// Readable when the kernel has sent notices; -1 when notices are not available.
   package var descriptor: Int32 { watch.descriptor }
 
   /// When the next scan is due, as `Clock.monotonicSeconds`.
   package var due: Double { schedule.due }
 
-  /// Examines files again that turned out not to be settled.
+  /// Marks files as not settled after all, so that they are examined again.
   package func doubt(_ files: [FileName]) { for file in files { settling.doubt(file) } }
 
-  /// The manifests that somebody has had open for writing for at least so many seconds, as of the last scan.
+  /// The manifests that had been open for writing for at least `seconds` at the last scan.
   package func open(for seconds: Double, now: Double) -> Set<FileName> { settling.open(for: seconds, now: now) }
 
-  /// Saves for later processes what was reported as ignored.
+  /// Saves for later processes which ignored files were reported.
   package func recordIgnored() { ignoredFiles.save() }
 
   /// Makes the next scan due at once.
   package func scanNow() { schedule.scanNow() }
 
-  /// Handles what the kernel has noticed.
+  /// Handles the kernel's notices.
   /// - Returns: Whether a scan is due.
   package func isScanDue(now: Double) -> Bool {
     for notice in watch.notices() {
@@ -102,8 +102,8 @@ package final class InboxWatcher {
   }
 
   /// Scans the inbox.
-  /// - Parameter wanted: Picks the manifests that are wanted.
-  /// - Throws: `SystemError` when the inbox cannot be read. Nothing follows from that for what is in it.
+  /// - Parameter wanted: Selects the manifests that the caller wants.
+  /// - Throws: `SystemError` when the inbox cannot be read. Nothing is then known about its contents.
   package func scan(now: Double, wanted: (InboxScan) -> [InboxScan.Manifest]) throws(SystemError) -> View {
     defer {
       let recheck = min(settling.recheck(now: now) ?? interval, ignoredFiles.due.map { max(0, $0 - now) } ?? interval)
@@ -117,7 +117,7 @@ package final class InboxWatcher {
       throw error
     }
     let hasReturned = isLost
-    // The kernel's notices end with a mount.
+    // A watch ends when the file system is unmounted.
     if hasReturned {
       watch = FolderWatch(folder: inbox.path)
       settling.note(.lost)
@@ -143,11 +143,11 @@ package final class InboxWatcher {
 }
 
 extension FolderNotice {
-  /// Whether it has the inbox scanned at once.
+  /// Whether it concerns a lock, so that the inbox is scanned at once.
   var isAboutLock: Bool {
     switch self {
     case .complete(let name), .begun(let name): InboxFile(named: name) == .lock
-    // Notices are lost in a flood, which scanning again and again would make worse.
+    // Notices are lost when there are too many. Scanning at once each time would add to the load.
     case .lost: false
     }
   }

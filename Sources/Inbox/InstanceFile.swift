@@ -2,7 +2,7 @@ import Glibc
 import Model
 import System
 
-/// The file whose lock an instance holds.
+/// The file whose lock makes a process the instance.
 struct InstanceFile {
   private let name: String
   private let folder: OpenFolder
@@ -12,18 +12,19 @@ struct InstanceFile {
     self.folder = folder
   }
 
-  /// Opens the file, or creates it, and takes its lock.
-  /// - Returns: The file, which has the name still.
-  /// - Throws: `SystemError`: `EBUSY` when another process holds the lock; `EPERM` when the file is another user's.
+  /// Opens or creates the file and locks it.
+  /// - Returns: The locked file, which still has the name.
+  /// - Throws: `SystemError`, with `EBUSY` when another process holds the lock, and `EPERM` when the file belongs to
+  ///   another user.
   func lock() throws(SystemError) -> OpenFile {
     for _ in 0..<100 {
       let file = try folder.open(updating: name, mode: 0o600)
       let status = try file.status()
-      // It was removed meanwhile.
+      // The file was removed after it was opened.
       if status.links == 0 { continue }
       guard folder.isOurs(status) else { throw SystemError("it is another user's", file.path, code: EPERM) }
       if try file.lockExclusively() {
-        // With another name it may be any file of ours, and is not to be written to.
+        // With a second name it may be any file of this user, and must not be written.
         if status.links > 1 {
           if let replaced = try replace(file) { return replaced }
         } else if try isNamed(file) {
@@ -44,9 +45,9 @@ struct InstanceFile {
     return try found.identity.isSameNode(as: file.status().identity)
   }
 
-  /// Puts a locked file in the place of one that has other names, too, or whose lock is held by someone who could open it for
-  /// reading before it was private. An instance would hold it for writing.
-  /// - Returns: nil when something else had the name by then, which has it still.
+  /// Replaces the file with a new, locked one, when it has other names too, or when its lock is held by a process that
+  /// opened it for reading before it was private. An instance opens it for writing.
+  /// - Returns: nil when another file had taken the name. That file keeps it.
   private func replace(_ old: OpenFile) throws(SystemError) -> OpenFile? {
     let unused = "\(name)-\(RunID.make())"
     let new = try folder.create(file: unused, mode: 0o600)

@@ -4,20 +4,21 @@ import Model
 import Synchronization
 import System
 
-/// The right to be the one instance on a folder. The kernel releases it when the process dies.
+/// The exclusive right of an instance to a folder. The kernel releases it when the process dies.
 ///
-/// It is the lock of a file in the folder that only its owner may open: who may only read a file could hold its lock, too.
-/// The folder itself is locked besides, so that no second instance begins when the file is removed. Anybody who may read the
-/// folder can do that; so it counts only if the process that holds it is an instance of this user or of root.
+/// It is the lock of a file in the folder that only its owner can open, since a process that can only read a file could
+/// lock it too. In addition the folder is locked, so that no second instance starts when the file is removed. Any user
+/// who can read the folder could do that, so a lock of the folder counts only when an instance of this user or of root
+/// holds it.
 package final class InstanceLock: Sendable {
-  /// Why the lock's file is not to be had; the folder is locked all the same.
+  /// Why the instance file cannot be used; nil when it can. The folder is locked in either case.
   let trouble: String?
 
-  /// What the file begins with: the process's id and what no other process has written. It always has the same length, so
-  /// that a process that dies while it writes it leaves the notes as they were.
+  /// The beginning of the file: the process id and a text that is unique to this process. Its length is fixed, so that
+  /// a process that dies while writing it leaves the notes intact.
   private let head = InstanceLock.makeHead()
 
-  /// So many bytes of the file are read at most.
+  /// The most bytes of the file that are read.
   private static let sizeLimit = 4096
 
   private let noted: Mutex<String>
@@ -27,9 +28,9 @@ package final class InstanceLock: Sendable {
 
   /// Takes the lock.
   /// - Parameters:
-  ///   - name: Of the file.
-  ///   - owned: What messages say is owned; nil for the folder.
-  ///   - isHostile: Whether others may write to the folder: then something else of the file's name is no error.
+  ///   - name: The name of the file.
+  ///   - owned: What messages name as owned. Default: nil, the folder's path.
+  ///   - isHostile: Whether others may write to the folder. A file that cannot be used is then no error.
   /// - Throws: `StopError.busy` when another process holds it; `SystemError`.
   package init(_ name: String, in folder: OpenFolder, of owned: String? = nil, isHostile: Bool = false) throws {
     self.name = name
@@ -58,11 +59,11 @@ package final class InstanceLock: Sendable {
 
   private var text: String { head + notes }
 
-  /// Lines that processes have noted in the file for later ones.
+  /// The lines that this process and earlier ones have stored in the file for later processes.
   var notes: String { noted.withLock { $0 } }
 
-  /// Notes lines in the file for later processes, in place of those that it had. They last when this returns.
-  /// - Throws: `SystemError`; then they are not noted, or may not last.
+  /// Replaces the notes in the file. They are durable when this returns.
+  /// - Throws: `SystemError`. The notes are then unchanged, or may not be durable.
   func note(_ lines: String) throws(SystemError) {
     guard let file, lines != notes else { return }
     try file.replaceContents(with: head + lines)
@@ -70,13 +71,13 @@ package final class InstanceLock: Sendable {
     try file.sync()
   }
 
-  /// The lines that processes have noted in an instance file.
+  /// The notes in an instance file.
   package static func notes(of file: OpenFile) throws(SystemError) -> String {
     let text = String(decoding: try file.readStart(sizeLimit), as: UTF8.self)
     return text.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2).joined(separator: "\n")
   }
 
-  /// Whether a folder is the one that was locked, whatever its device and inode are now.
+  /// Whether a folder is the locked one, even when its device and inode have changed.
   func isHeld(in other: OpenFolder) -> Bool {
     guard file != nil, let found = try? other.open(reading: name), let status = try? found.status(),
       status.kind == .file, other.isOurs(status)
@@ -84,11 +85,11 @@ package final class InstanceLock: Sendable {
     return (try? found.readStart(Self.sizeLimit)) == Array(text.utf8)
   }
 
-  /// The process that holds a lock; nil when none does.
+  /// The process that holds a lock; nil when none does. 0 when its id cannot be read.
   /// - Parameters:
-  ///   - path: Of the lock's file, beneath a folder.
-  ///   - folder: The folder's path, in which symbolic links are followed.
-  /// - Throws: `SystemError` when that cannot be told.
+  ///   - path: The path of the lock's file, relative to `folder`.
+  ///   - folder: The folder's path. Symbolic links in it are followed.
+  /// - Throws: `SystemError` when the file cannot be examined.
   package static func holder(file path: String, beneath folder: String) throws(SystemError) -> Int? {
     do {
       let file = try OpenFolder(searching: folder).open(reading: path)
@@ -103,11 +104,11 @@ package final class InstanceLock: Sendable {
   }
 }
 
-/// The lock of a folder itself (`flock`), as far as it is held by instances of this program.
+/// The lock of the folder itself (`flock`), when instances of this program hold it.
 enum FolderLock {
-  /// Takes the lock, which is held until the folder is closed.
-  /// - Returns: The process that holds it, if that is an instance; nil when there is none, also when the lock could not be
-  ///   had, as on some shares.
+  /// Locks the folder until it is closed.
+  /// - Returns: The instance that holds the lock; nil when none does, also when the folder could not be locked, as on
+  ///   some shares.
   static func take(_ folder: OpenFolder) throws(SystemError) -> Int? {
     while clinux_lock_folder(folder.descriptor) != 0 {
       switch errno {
@@ -121,8 +122,8 @@ enum FolderLock {
     return nil
   }
 
-  /// The processes that hold such a lock of something with an inode number. Lines of `/proc/locks` look like
-  /// `1: FLOCK  ADVISORY  WRITE 1234 08:01:5678 0 EOF`.
+  /// The processes that hold an `flock` of an inode. Lines of `/proc/locks` look like `1: FLOCK  ADVISORY  WRITE 1234
+  /// 08:01:5678 0 EOF`.
   private static func processes(inode: UInt) -> [Int] {
     guard let data = try? OpenFile(reading: "/proc/locks").readAll() else { return [] }
     return String(decoding: data, as: UTF8.self).split(separator: "\n").compactMap { line in
@@ -133,14 +134,14 @@ enum FolderLock {
     }
   }
 
-  /// Whether a process is one of this program, of this user or of root, that has a folder open.
+  /// Whether a process runs this program for this user or root, and has a folder open.
   private static func isInstance(_ process: Int, holding folder: FileStatus) -> Bool {
     let path = "/proc/\(process)"
     guard let owner = try? FileStatus(of: path).owner, owner == geteuid() || owner == 0,
       let name = try? OpenFile(reading: path + "/comm").readAll(),
       name == (try? OpenFile(reading: "/proc/self/comm").readAll())
     else { return false }
-    // Another file system may have the same inode number. Root's descriptors cannot be looked at.
+    // Inode numbers are unique within one file system only. Root's descriptors cannot be read.
     guard let descriptors = try? Folder.names(in: path + "/fd") else { return owner == 0 }
     return descriptors.contains { descriptor in
       var status = stat()

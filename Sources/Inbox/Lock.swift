@@ -1,6 +1,6 @@
 import System
 
-/// A file whose presence suspends both queues.
+/// A file or folder whose presence suspends both queues.
 package struct Lock: Sendable, Hashable {
   /// The file's name in the inbox, or the path of the `--lock-file`.
   package let name: String
@@ -8,8 +8,8 @@ package struct Lock: Sendable, Hashable {
   /// The file's first line, if it has one: at most 200 characters, without control characters.
   package let reason: String?
 
-  /// Reads the reason of a lock. One that cannot be read is a lock all the same, without a reason; so is a symbolic
-  /// link: whoever may put locks into the inbox may not read every file that we can.
+  /// Reads the reason of a lock. A lock without a readable reason is still a lock. Symbolic links are not followed,
+  /// since a user who may create locks in the inbox may not be allowed to read every file that this process can.
   init(name: String, path: String) {
     self.name = name
     reason = Self.firstLine(of: try? OpenFile(reading: path, followingLinks: false))

@@ -1,12 +1,13 @@
 import Model
 import System
 
-/// What tells an outbox from another folder under its path, such as the empty one where its share is to be mounted: a line
-/// of its instance file.
+/// A line of the outbox's instance file that identifies the outbox. It distinguishes an outbox from another folder
+/// under its path, such as an empty mount point.
 package enum OutboxMarker {
-  /// Checks that an outbox is the one that was used before. One that has jobs and no marker has only lost its state.
-  /// - Parameter known: Its marker.
-  /// - Throws: `StopError.outbox` when it is not; `SystemError`.
+  /// Checks that an outbox is the one that was used before. An outbox with jobs and without a marker is accepted, since
+  /// it has only lost its state.
+  /// - Parameter known: The marker of the outbox that was used before.
+  /// - Throws: `StopError.outbox` for another outbox; `SystemError`.
   package static func check(_ outbox: OutboxFolder, is known: String) throws {
     guard let difference = try difference(of: outbox, from: known) else { return }
     throw StopError.outbox(
@@ -14,9 +15,9 @@ package enum OutboxMarker {
         + (difference == .missing ? "a new one begins here" : "this one is used from now on"))
   }
 
-  /// What an outbox is that is not the one that was used before.
+  /// How a folder differs from the outbox that was used before.
   package enum Difference {
-    /// A folder in which nothing is, or nothing of ours.
+    /// A folder without jobs and without a marker.
     case missing
     /// Another outbox.
     case other
@@ -29,8 +30,8 @@ package enum OutboxMarker {
     }
   }
 
-  /// How an outbox differs from the one that was used before; nil when it is that one.
-  /// - Parameter known: Its marker.
+  /// The difference between an outbox and the one that was used before; nil when it is the same.
+  /// - Parameter known: The marker of the outbox that was used before.
   package static func difference(of outbox: OutboxFolder, from known: String) throws(SystemError) -> Difference? {
     let folder = try outbox.open()
     let found = try read(folder)
@@ -39,12 +40,12 @@ package enum OutboxMarker {
     return try hasJobs(folder) ? nil : .missing
   }
 
-  /// The outbox's marker, which is made if there is none, and lasts when this returns.
+  /// The outbox's marker. Creates one, durably, if there is none.
   /// - Parameters:
-  ///   - lock: Of the outbox.
-  ///   - hidden: Where the lock's file lies.
-  ///   - known: The one that an outbox without a marker gets back, which has lost its state; nil for a new one. With another
-  ///     it would be unknown until the inbox remembers that.
+  ///   - lock: The lock of the outbox.
+  ///   - hidden: The folder of the lock's file.
+  ///   - known: The marker to restore in an outbox that has lost its state; nil to create a new one. An outbox with a
+  ///     new marker is unknown until the inbox remembers it.
   package static func take(
     _ lock: InstanceLock, in hidden: OpenFolder, known: String?
   ) throws(SystemError) -> String {
@@ -80,19 +81,19 @@ package enum OutboxMarker {
   }
 }
 
-/// The outboxes that were used with an inbox, as its instance file has them: the state may lie in an outbox, and is gone
-/// with it when that is not mounted.
+/// The outboxes that were used with an inbox, from its instance file. They are stored there because the state may be in
+/// an outbox that is not mounted.
 package struct KnownOutboxes: Sendable, Equatable {
-  /// So many are remembered.
+  /// The most outboxes that are remembered.
   static let limit = 16
 
-  /// A digest of the path, which may hold anything, and the marker.
+  /// An outbox: a digest of its path, which may contain any character, and its marker.
   private struct Known: Equatable {
     let place: String
     let marker: String
   }
 
-  /// The last used first.
+  /// The outbox that was used last comes first.
   private var known: [Known]
 
   package init(notes: String) {
@@ -102,8 +103,8 @@ package struct KnownOutboxes: Sendable, Equatable {
 
   var notes: String { known.map { "outbox \($0.place) \($0.marker)\n" }.joined() }
 
-  /// The marker that the outbox had when it was last used; nil for one that is not known.
-  /// - Parameter path: Of the outbox, symbolic links resolved.
+  /// The marker of an outbox when it was last used; nil when it is not known.
+  /// - Parameter path: The outbox's path, with symbolic links resolved.
   package func marker(of path: String) -> String? { known.first { $0.place == Self.place(path) }?.marker }
 
   /// Remembers an outbox as the one that was used last.

@@ -35,8 +35,8 @@ extension Entry: DatabaseRecord {
       metadata: row.text(9).map { try JSONValue(parsing: $0) })
   }
 
-  /// The mirrors and how all URLs are asked for, as fields of an entry; nil for a plain GET of one URL. Many entries have
-  /// the same, so it is kept apart from the columns.
+  /// The mirrors and the request as fields of an entry; nil for a plain GET of one URL. They are stored in a table of
+  /// their own, since many entries have the same.
   var requestText: String? {
     if urls.count == 1, request == .plain { return nil }
     return JSONValue.object([.init("url", .array(urls.dropFirst().map(JSONValue.string)))] + request.members).text

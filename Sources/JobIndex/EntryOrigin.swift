@@ -2,16 +2,16 @@ import Manifests
 import Model
 import Transfer
 
-/// Where an entry stands in its manifest, and the name that it is given there. That is not kept while entries are read, since a
-/// manifest may have a million: it is read again for those that a message is about.
+/// The location of an entry in its manifest, and the name that the manifest gives it. These are not kept while entries
+/// are read, since a manifest may have a million; the manifest is read again for the entries that a message names.
 package struct EntryOrigin {
   package let place: ManifestProblem.Place
 
-  /// Empty when it is given none.
+  /// The given name; empty when there is none.
   let name: String
 
   /// Finds entries by the positions of their rows.
-  /// - Parameter read: Reads the manifest from its beginning, as it was read before.
+  /// - Parameter read: Reads the manifest from its beginning, with the same items as before.
   package static func all(
     of wanted: Set<Int>, read: ((ManifestItem) throws -> Void) throws -> Void
   ) throws -> [Int: EntryOrigin] {
@@ -37,7 +37,7 @@ package struct EntryOrigin {
 
   private struct FoundAll: Error {}
 
-  /// A name as messages show it, without secrets.
+  /// A name as messages show it: without secrets, and shortened.
   package static func shown(_ name: String) -> String {
     let name = SourceLocation.redacted(name: name)
     return name.count > 80 ? name.prefix(80) + "…" : name

@@ -1,7 +1,8 @@
 import Database
 import Scheduling
 
-/// Which entries come after which. The tables are there only if some do, and are not written to once the job is planned.
+/// The dependencies between entries (the field `after`). The tables exist only if there are any, and are not written
+/// once the job is planned.
 extension JobIndex {
   private static let dependencyTables = """
     CREATE TABLE dependency_names (
@@ -20,7 +21,7 @@ extension JobIndex {
 
   // MARK: Planning
 
-  /// Adds the names that an entry comes after. One that is there twice counts once.
+  /// Adds the names in the field `after` of an entry. Duplicates are ignored.
   package func insert(after names: [String], of position: Int) throws {
     if !hasDependencies {
       try database.execute(Self.dependencyTables)
@@ -33,7 +34,7 @@ extension JobIndex {
     }
   }
 
-  /// Finds the entries that have the names. To be called when all names are claimed.
+  /// Finds the entries with these names. Must be called when all names are claimed.
   func resolveDependencies() throws {
     try database.run(
       """
@@ -45,8 +46,7 @@ extension JobIndex {
     try database.execute("CREATE INDEX dependents ON dependencies (dependency, position)")
   }
 
-  /// The names that no entry has, each with the entry that is to come after it: the first of them. Some are those of variants'
-  /// results.
+  /// The names that no entry has, each with the first entry that names it. Some are names of variants' results.
   package func unknownDependencies(limit: Int) throws -> [(position: Int, name: String, isOfVariant: Bool)] {
     try database.all(
       "SELECT position, name, is_known FROM dependency_names WHERE is_known <> 1 ORDER BY position, name LIMIT ?",
@@ -54,9 +54,9 @@ extension JobIndex {
     ) { ($0.integer(0), $0.text(1) ?? "", $0.integer(2) == 2) }
   }
 
-  /// Entries that come after themselves.
+  /// The cycles of entries, each of which must wait for the next.
   package func dependencyCycles(limit: Int) throws -> [[Int]] {
-    // In a cycle some entry comes after a later one, or after itself: most manifests have no such entry.
+    // A cycle contains an entry that waits for a later one or for itself. Few manifests have such an entry.
     let range = try database.first(
       "SELECT min(position), max(dependency), count(*) FROM dependencies WHERE dependency >= position"
     ) { $0.integer(2) > 0 ? [$0.integer(0), $0.integer(1)] : [] }
@@ -76,7 +76,7 @@ extension JobIndex {
     try database.run("DELETE FROM dependencies WHERE dependency = ?", [.integer(position)])
   }
 
-  /// The entries that others come after, and that have ended in an earlier process without success.
+  /// The dependencies that ended without success in an earlier process.
   private func unsuccessfulDependencies() throws -> [Int] {
     try database.all(
       """
@@ -86,10 +86,10 @@ extension JobIndex {
     ) { $0.integer(0) }
   }
 
-  /// Takes the entries out of the order of their hosts whose dependencies have not all succeeded. To be called before hosts
-  /// are prepared, and after `holdVariants`.
+  /// Removes the entries whose dependencies have not all succeeded from the order of their hosts. Must be called before
+  /// `prepareHosts` and after `holdVariants`.
   /// - Parameter isResumed: Whether entries may have ended in an earlier process.
-  /// - Returns: nil when none waits.
+  /// - Returns: nil when no entry waits.
   package func holdDependents(isResumed: Bool) throws -> DependencyTracker? {
     guard hasDependencies else { return nil }
     try database.run(
@@ -102,10 +102,10 @@ extension JobIndex {
     return DependencyTracker(waiting: waiting, unsuccessful: isResumed ? try unsuccessfulDependencies() : [])
   }
 
-  // MARK: What waits
+  // MARK: Waiting entries
 
-  /// Those that come after an entry and waited when the job was planned, in the manifest's order.
-  /// - Parameter last: They begin after this place.
+  /// The entries that depended on an entry and waited when the job was planned, in the manifest's order.
+  /// - Parameter last: The position after which they begin.
   package func dependents(of dependency: Int, after last: Int, limit: Int) throws -> [DependencyTracker.Dependent] {
     try database.all(
       """
@@ -116,14 +116,14 @@ extension JobIndex {
     ) { ($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2))) }
   }
 
-  /// How many entries an entry comes after that had not succeeded when the job was planned.
+  /// The number of an entry's dependencies that had not succeeded when the job was planned.
   package func dependencyCount(of position: Int) throws -> Int {
     try database.first("SELECT count(*) FROM dependencies WHERE position = ?", [.integer(position)]) { $0.integer(0) }
       ?? 0
   }
 
-  /// The entries that an entry comes after and that had not succeeded when the job was planned, with the names that people
-  /// know them by, in the manifest's order.
+  /// The dependencies of an entry that had not succeeded when the job was planned, with the names shown to users, in
+  /// the manifest's order.
   package func dependencies(of position: Int) throws -> [(position: Int, name: String)] {
     guard hasDependencies else { return [] }
     return try database.all(
@@ -134,7 +134,7 @@ extension JobIndex {
     ) { ($0.integer(0), $0.text(1) ?? "") }
   }
 
-  /// The names of these entries, without the others and each once: an entry with variants has one.
+  /// The names of the included dependencies of an entry, without duplicates: variants of an entry share their name.
   package func dependencyNames(of position: Int, where isIncluded: (Int) -> Bool = { _ in true }) throws -> [String] {
     var names: [String] = []
     for dependency in try dependencies(of: position) where isIncluded(dependency.position) {
@@ -143,7 +143,7 @@ extension JobIndex {
     return names
   }
 
-  /// The name that people know an entry by; nil when there is no such entry.
+  /// The name of an entry as shown to users; nil when there is no such entry.
   package func shownName(at position: Int) throws -> String? {
     try database.first("SELECT coalesce(original, name) FROM entries WHERE position = ?", [.integer(position)]) {
       $0.text(0) ?? ""

@@ -2,9 +2,9 @@ import Database
 import Scheduling
 import Transfer
 
-/// What is left to do, host by host. Nothing is written once it is prepared, so that a full disk does not matter.
+/// The entries that are not done, by host. After `prepareHosts` nothing is written, so that the disk may be full.
 extension JobIndex {
-  /// Orders what is left by host. To be called once, when names are settled and what has ended is marked.
+  /// Orders the entries by host. Must be called once, when names are final and ended entries are marked.
   package func prepareHosts() throws {
     if !isInMemory { try database.execute(Self.hostTables) }
     try database.run(
@@ -21,7 +21,7 @@ extension JobIndex {
     if !isInMemory { try database.execute("PRAGMA shrink_memory") }
   }
 
-  /// The order of what is left by host, and the first entry of each host.
+  /// The order of entries by host, and the first entry of each host.
   static let hostTables = """
     CREATE INDEX work ON entries (host, priority, position) WHERE state = \(State.pending);
     CREATE TABLE firsts (
@@ -29,7 +29,7 @@ extension JobIndex {
     ) WITHOUT ROWID;
     """
 
-  /// The hosts that have something left, each with its first entry, in the order of these entries.
+  /// The hosts with entries that are not done, each with its first entry, in the order of these entries.
   package func hosts(after last: EntryKey?, limit: Int) throws -> [(host: Int, key: EntryKey)] {
     try database.all(
       """
@@ -39,9 +39,9 @@ extension JobIndex {
     ) { ($0.integer(0), EntryKey(priority: $0.integer(1), position: $0.integer(2))) }
   }
 
-  /// The entry of a host that comes after another: by priority, then in the manifest.
+  /// The entry of a host that follows another, by priority, then by position.
   package func next(ofHost host: Int, after key: EntryKey) throws -> EntryKey? {
-    // As one comparison of pairs it would not use the index to its end, because `position` is the row's number.
+    // A comparison of pairs would not use the whole index, because `position` is the row's number.
     try first(
       "priority = ? AND position > ?", ofHost: host, [.integer(key.priority), .integer(key.position)])
       ?? first("priority > ?", ofHost: host, [.integer(key.priority)])
@@ -56,14 +56,14 @@ extension JobIndex {
     ) { EntryKey(priority: $0.integer(0), position: $0.integer(1)) }
   }
 
-  /// Where a deferred entry belongs: its host and its place in the order of that.
+  /// The host of a deferred entry, and its key in the order of that host; nil when there is no such entry.
   package func place(of position: Int) throws -> (host: Int, key: EntryKey)? {
     try database.first("SELECT host, priority FROM entries WHERE position = ?", [.integer(position)]) {
       ($0.integer(0), EntryKey(priority: $0.integer(1), position: position, wasDeferred: true))
     }
   }
 
-  /// The number that the index gives to the host of a URL.
+  /// The number of the host of a URL in the index.
   package func hostNumber(known url: String) throws -> Int {
     guard let name = SourceLocation.hostName(of: url) else { return HostScheduler.files }
     return try database.first("SELECT id FROM hosts WHERE name = ?", [.text(name)]) { $0.integer(0) }

@@ -1,22 +1,22 @@
 import Database
 
-/// What a run does that another manifest wants as well.
+/// Compares the entries of two manifests of a job.
 extension JobIndex {
-  /// An entry, as far as it matters whether another is the same.
+  /// The properties of an entry by which it is compared with one of another manifest.
   package struct Identity {
     package let name: String
 
-    /// What is asked for and what is made of it, as a text; nil for a file, of which nothing tells whether it has changed.
+    /// The request and the processing as text; nil for a file, which may have changed.
     package let work: String?
   }
 
-  /// Creates what finding entries by their names needs.
+  /// Creates the index for finding entries by name.
   package func prepareNames() throws { try database.execute("CREATE INDEX names ON entries (name)") }
 
-  /// The entry at a place of the manifest; nil when there is none.
+  /// The entry at a position of the manifest; nil when there is none.
   package func identity(at position: Int) throws -> Identity? { try identity("position = ?", .integer(position)) }
 
-  /// The entry of an output's name; nil when there is none.
+  /// The entry with an output's name; nil when there is none.
   package func identity(named name: String) throws -> Identity? { try identity("name = ?", .text(name)) }
 
   private func identity(_ condition: String, _ value: SQLiteValue) throws -> Identity? {

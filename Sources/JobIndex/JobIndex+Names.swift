@@ -4,22 +4,22 @@ import Model
 
 /// The final names of entries.
 extension JobIndex {
-  /// An entry whose name is to be settled. One with variants has the position of the first.
+  /// An entry that gets its final name. One with variants has the position of the first.
   private struct Named {
     let position: Int
 
-    /// Without that of a variant.
+    /// The name without that of a variant.
     let name: String
     let hasVariants: Bool
 
-    /// nil unless the name is derived.
+    /// nil when the name is given.
     let requestDigest: Int?
   }
 
-  /// Gives every entry its final name, in order: the first keeps it, later ones get `-2`, `-3`…. Names as they were given
-  /// are final already; those that were partly replaced come first, then those that requests had in the job's last run, and
-  /// at last those that are derived.
-  /// - Returns: The first of the names, replaced or of the last run, that another entry has.
+  /// Gives every entry its final name, in order. The first entry keeps its name, later ones get `-2`, `-3`…. Given
+  /// names are final already. The others follow in this order: given names of which parts were replaced, names that
+  /// requests had in the job's last run, derived names.
+  /// - Returns: The first of the entries whose replaced name, or name in the last run, is taken by another entry.
   package func settleNames() throws -> [NameClashes.Renamed] {
     var renamed: [NameClashes.Renamed] = []
     try eachNamed("WHERE explicit = 2") { entry in
@@ -41,13 +41,13 @@ extension JobIndex {
     if hasDependencies { try resolveDependencies() }
     if isInMemory { return renamed }
     try database.execute("DROP TABLE claims")
-    // From here on the index is read from its beginning to its end: pages that were read are not needed again.
+    // From here on the index is read sequentially, and pages are not needed twice.
     try database.execute("PRAGMA cache_size = -256; PRAGMA shrink_memory")
     return renamed
   }
 
   /// Calls `body` with entries, in the manifest's order.
-  /// - Parameter clause: Which ones, up to a condition that more can be added to.
+  /// - Parameter clause: The selection of entries, which ends in a condition that can be continued with `AND`.
   private func eachNamed(_ clause: String, _ body: (Named) throws -> Void) throws {
     var after = -1
     while true {
@@ -91,9 +91,9 @@ extension JobIndex {
     try database.run("UPDATE entries SET name = ? WHERE position = ?", [.text(name), .integer(position)])
   }
 
-  // MARK: Those of the last run
+  // MARK: Names of the last run
 
-  /// Creates what the names of the job's last run are inserted into.
+  /// Creates the tables for the names of the job's last run.
   package func prepareLastNames() throws {
     hasLastNames = true
     try database.execute(
@@ -104,7 +104,7 @@ extension JobIndex {
   }
 
   /// Inserts names of the last run, in the order of its manifest.
-  /// - Parameter page: As `eachNamesPage` made it.
+  /// - Parameter page: A page from `eachNamesPage`.
   package func insert(lastNames page: String) throws {
     try database.run(
       """
@@ -113,12 +113,13 @@ extension JobIndex {
       """, [.text(page)])
   }
 
-  /// Gives each request the name that it had in the last run, unless that is taken; equal requests get theirs in order.
-  /// - Parameter limit: How many of the names that are taken are of interest.
-  /// - Returns: These, by the positions of the entries. What has no name yet is in the table `unnamed`.
+  /// Gives each request the name that it had in the last run, unless that is taken. Equal requests get their names in
+  /// order. Entries that get no name are inserted into the table `unnamed`.
+  /// - Parameter limit: The most taken names that are returned.
+  /// - Returns: The taken names, by the positions of the entries.
   private func settleLastNames(limit: Int) throws -> [Int: String] {
     var lost: [Int: String] = [:]
-    // Ordered when it is filled, which takes less time.
+    // Creating the index after the table is filled takes less time.
     try database.execute("CREATE INDEX last_names_by_request ON last_names (request)")
     try eachNamed("WHERE explicit = 0") { entry in
       if let request = entry.requestDigest, let name = try takeLastName(of: request) {
@@ -139,7 +140,7 @@ extension JobIndex {
     return name
   }
 
-  /// Gives an entry a name.
+  /// Gives an entry a name if it is free.
   /// - Returns: Whether it was free.
   private func take(_ name: String, for entry: Named) throws -> Bool {
     if entry.hasVariants { return try takeVariantNames(name, insteadOf: entry.name, first: entry.position) }
@@ -148,12 +149,12 @@ extension JobIndex {
     return true
   }
 
-  // MARK: Those for the next run
+  // MARK: Names for the next run
 
   package static let namesInPage = 1000
 
-  /// Calls `body` with the derived names, page by page, in the manifest's order: each with what tells its request from others,
-  /// as JSON.
+  /// Calls `body` with the derived names, page by page, in the manifest's order. A page is JSON: pairs of a request's
+  /// digest and a name.
   package func eachNamesPage(_ body: (String) throws -> Void) throws {
     var after: Int? = -1
     while let position = after {

@@ -1,8 +1,7 @@
 import Database
 import Ledger
 
-/// What earlier runs of the job delivered and what failed in the last one, copied from the ledger: nothing waits for the
-/// ledger later.
+/// The outputs of the job's earlier runs and the failures of its last run, copied from the ledger for quick access.
 extension JobIndex {
   package func prepareOutputs() throws {
     try database.execute("CREATE TABLE outputs (\(LedgerOutput.columns.names), PRIMARY KEY (target)) WITHOUT ROWID")
@@ -12,7 +11,7 @@ extension JobIndex {
     try database.run("INSERT INTO outputs VALUES (\(LedgerOutput.columns.placeholders))", output.values)
   }
 
-  /// The output that was delivered under a path beneath the job's folder; nil when there is none.
+  /// The output that was delivered to a path relative to the job's folder; nil when there is none.
   package func output(_ target: String) throws -> LedgerOutput? {
     try database.record(LedgerOutput.select("FROM outputs WHERE target = ?"), [.text(target)])
   }
@@ -25,20 +24,20 @@ extension JobIndex {
     try database.run("INSERT INTO failures VALUES (\(LedgerFailure.columns.placeholders))", failure.values)
   }
 
-  /// The failure of an output's name in the last run; nil when there was none.
+  /// The failure of the entry with an output's name in the last run; nil when there was none.
   package func failure(_ name: String) throws -> LedgerFailure? {
     try database.record(LedgerFailure.select("FROM failures WHERE name = ?"), [.text(name)])
   }
 }
 
-/// The files that a job keeps when what its manifest no longer names is removed.
+/// The files that pruning keeps.
 extension JobIndex {
   package func prepareKept() throws {
     try database.execute("CREATE TABLE IF NOT EXISTS kept (file TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
   }
 
-  /// Keeps a result, or an original.
-  /// - Parameter file: Its path beneath the job's folder; that of an original without its extension keeps it with any.
+  /// Marks a result or an original as kept.
+  /// - Parameter file: The path relative to the job's folder; for an original, the extension may be left out.
   package func keep(_ file: String) throws { try database.run("INSERT OR IGNORE INTO kept VALUES (?)", [.text(file)]) }
 
   /// Whether a result, or the original of a result, is kept.

@@ -4,9 +4,9 @@ import Manifests
 import Scheduling
 import Transfer
 
-/// What entries ask for.
+/// The requests of entries.
 extension JobIndex {
-  /// What tells the request of an entry from those of others: its key or its first URL, and what else is asked; nil when
+  /// Identifies the request of an entry: its key or first URL, and the number of the rest of the request; nil when
   /// there is no such entry.
   package func requestIdentity(at position: Int) throws -> String? {
     try database.first("SELECT key, url, request FROM entries WHERE position = ?", [.integer(position)]) { row in
@@ -14,9 +14,8 @@ extension JobIndex {
     }
   }
 
-  /// Finds the values of `cache-key` that entries share although their first URLs differ in more than query and fragment, in
-  /// the manifest's order.
-  /// - Returns: Of each the first entry that has it, and how many do.
+  /// Finds the values of `cache-key` of entries whose first URLs differ before the query, in the manifest's order.
+  /// - Returns: For each value the first entry that has it, and the number of entries.
   func sharedKeys(limit: Int) throws -> [SharedKeys.Shared] {
     guard hasKeys else { return [] }
     return try database.all(
@@ -29,8 +28,7 @@ extension JobIndex {
     ) { SharedKeys.Shared(key: $0.text(0) ?? "", first: $0.integer(1), count: $0.integer(2)) }
   }
 
-  /// Whether an entry has something that only its owner is to read: headers, a body, a form, or a user name or password in
-  /// one of its URLs.
+  /// Whether an entry contains secrets: headers, a body, a form, or a user name or password in one of its URLs.
   /// - Throws: `SQLiteError`, `JSONError`.
   package func hasSecrets() throws -> Bool {
     var hasSecrets = false
@@ -38,7 +36,7 @@ extension JobIndex {
       hasSecrets = hasSecrets || Self.holdsSecret(row.text(0) ?? "")
     }
     if hasSecrets { return true }
-    // Equal requests are kept once.
+    // Equal requests are stored once.
     try database.run("SELECT text FROM requests") { row in
       guard !hasSecrets, case .object(let members) = try JSONValue(parsing: row.text(0) ?? "") else { return }
       hasSecrets = members.contains { member in
@@ -50,7 +48,7 @@ extension JobIndex {
     return hasSecrets
   }
 
-  /// Whether a URL has a user name or a password. What is no URL and has an `@` may be meant to.
+  /// Whether a URL has a user name or a password. A text with an `@` that is not a URL may contain one too.
   private static func holdsSecret(_ url: String) -> Bool {
     guard url.utf8.contains(UInt8(ascii: "@")) else { return false }
     do throws(TransferError) {
@@ -61,16 +59,16 @@ extension JobIndex {
   }
 }
 
-/// Entries with the same `cache-key` whose URLs differ in more than their queries. They are one source for the cache, so that a
-/// key that was meant for something else gives all of them the same picture.
+/// Entries with the same `cache-key` whose URLs differ before their queries. The cache treats them as one source, so
+/// that a key that was set by mistake gives them all the same picture.
 package struct SharedKeys {
   struct Shared: Equatable {
     let key: String
 
-    /// The position of the first entry that has it.
+    /// The position of the first entry with the key.
     let first: Int
 
-    /// How many entries have it.
+    /// The number of entries with the key.
     let count: Int
   }
 
@@ -79,12 +77,12 @@ package struct SharedKeys {
 
   package init() { shared = [] }
 
-  /// Finds those of an index.
+  /// Finds the shared keys of an index.
   /// - Throws: `SQLiteError`.
   package init(of index: JobIndex) throws { shared = try index.sharedKeys(limit: ManifestWarning.reportLimit) }
 
-  /// Adds a warning for each of them.
-  /// - Parameter read: Reads the manifest from its beginning, as it was read before.
+  /// Adds a warning for each shared key.
+  /// - Parameter read: Reads the manifest from its beginning, with the same items as before.
   package func complete(_ findings: inout ManifestFindings, read: ((ManifestItem) throws -> Void) throws -> Void) throws
   {
     guard !shared.isEmpty else { return }

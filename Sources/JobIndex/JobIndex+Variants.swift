@@ -2,16 +2,16 @@ import Database
 import Model
 import Scheduling
 
-/// Entries with variants: each variant has a row. The first that is left downloads, the others wait for that, outside the
-/// ranking. So variants need no rules of their own for retries, the window and recovery.
+/// Entries with variants. Each variant has a row. The first pending one downloads the source, and the others wait for
+/// that, outside the scheduler's ranking. Retries, the window and recovery therefore need no rules for variants.
 extension JobIndex {
   private static let rowsOfEntry = "position >= ?1 AND position < ?1 + \(EntryVariant.limit) AND first_row = ?1"
 
-  /// Gives the variants of an entry names that are free, with that of the entry.
+  /// Gives an entry and its variants free names.
   /// - Parameters:
-  ///   - base: The entry's name, which gets a number if it or one of its variants' is taken.
+  ///   - base: The entry's name. It gets a number if it or the name of a variant is taken.
   ///   - first: The position of its first variant.
-  /// - Returns: The entry's name.
+  /// - Returns: The entry's final name.
   func settleVariants(of base: String, first: Int) throws -> String {
     let variants = try variants(first: first)
     let claimed = OutputName.claim(base)
@@ -30,8 +30,8 @@ extension JobIndex {
     return name
   }
 
-  /// Gives the variants of an entry names with that of the entry, if all are free.
-  /// - Parameter base: The name that the entry has until then.
+  /// Gives an entry and its variants a name, if all names are free.
+  /// - Parameter base: The entry's name before.
   /// - Returns: Whether they were.
   func takeVariantNames(_ name: String, insteadOf base: String, first: Int) throws -> Bool {
     let variants = try variants(first: first)
@@ -56,7 +56,7 @@ extension JobIndex {
     }
   }
 
-  /// - Returns: Whether the name of an entry and those of its variants were free. If not, none is taken.
+  /// - Returns: Whether the names of the entry and its variants were free. If not, none is claimed.
   private func takeNames(_ name: String, first: Int, _ variants: [Variant]) throws -> Bool {
     var claims = [(text: OutputName.claim(name), position: first)]
     claims += variants.map { (OutputName.claim(Entry.name(name, $0.name)), $0.position) }
@@ -68,7 +68,7 @@ extension JobIndex {
     return true
   }
 
-  /// Makes what comes after an entry with variants come after all of them. The name of a variant's result is no entry's.
+  /// Makes dependents of an entry with variants wait for all of them. Names of variants' results are not entries.
   func resolveVariants() throws {
     let outputs = try database.all(
       """
@@ -88,9 +88,9 @@ extension JobIndex {
       """)
   }
 
-  /// Takes the variants out of what is left to do that wait for the first of their entry that is left. To be called before
-  /// those are taken out that wait for other entries: a variant waits for one thing only.
-  /// - Returns: How many there are.
+  /// Removes the variants that wait for the first pending one of their entry from the order of their hosts. Must be
+  /// called before `holdDependents`, since a variant waits only for the first.
+  /// - Returns: The number of waiting variants.
   package func holdVariants() throws -> Int {
     guard hasVariants else { return 0 }
     try database.run(
@@ -104,8 +104,8 @@ extension JobIndex {
     return database.changes
   }
 
-  /// The variants of an entry that wait for one of them, in the manifest's order: none unless that was the first that was
-  /// left when the job was planned.
+  /// The variants that wait for a variant of their entry, in the manifest's order; empty unless that was the first
+  /// pending one when the job was planned.
   package func heldVariants(of row: Entry) throws -> [EntryKey] {
     guard let first = row.firstRow else { return [] }
     return try database.all(

@@ -5,21 +5,21 @@ import Scheduling
 import System
 import Transfer
 
-/// The entries of an accepted manifest in SQLite, so that memory does not grow with the manifest: filled once, then read
-/// in the order that the scheduler decides.
+/// The entries of an accepted manifest in SQLite, so that memory does not grow with the manifest. It is filled once,
+/// then read in the scheduler's order.
 ///
-/// It is made again from the manifest's snapshot when the program starts anew, so nothing of it is synced. It has one owner
+/// It is created again from the manifest's snapshot when the program restarts, so it is never synced. It has one owner
 /// at a time.
 package final class JobIndex {
-  /// Where an index lies.
+  /// Where an index is stored.
   package enum Place {
-    /// In memory: for a small manifest, whose index takes about ten times its size. It can be used again.
+    /// In memory, for a small manifest, whose index takes about ten times the manifest's size. The index can be reused.
     case memory
-    /// In a file, which is replaced.
+    /// In a file. An existing one is replaced.
     case file(String)
   }
 
-  /// What an entry was when the job was planned. What becomes of it is in `JobEntries`, and in the ledger.
+  /// The state of an entry when the job was planned. Later states are in `JobEntries` and in the ledger.
   package enum State: Int, CustomStringConvertible {
     /// It ended in an earlier process.
     case ended = 0
@@ -32,14 +32,14 @@ package final class JobIndex {
     /// It starts last.
     case suspect = 4
 
-    /// As SQL has it.
+    /// The value in SQL.
     package var description: String { "\(rawValue)" }
   }
 
   let database: Database
   let isInMemory: Bool
 
-  /// Whether some entries come after others. Only then there are tables for that.
+  /// Whether there are dependencies between entries, and tables for them.
   package var hasDependencies = false
 
   private(set) var hasVariants = false
@@ -49,13 +49,13 @@ package final class JobIndex {
   /// Whether some entries have a `cache-key`.
   private(set) var hasKeys = false
 
-  /// Whether it was given the names of the job's last run.
+  /// Whether it has the names of the job's last run.
   var hasLastNames = false
 
   /// The request that was inserted last, with its number.
   private var lastRequest: (text: String, number: Int)?
 
-  /// The numbers of hosts that were met lately.
+  /// A cache of the numbers of hosts.
   private var hostNumbers: [String: Int] = [:]
 
   /// Creates an empty index.
@@ -101,7 +101,7 @@ package final class JobIndex {
         suffix INTEGER NOT NULL DEFAULT 2   -- the next to try for another entry of this claim
       ) STRICT, WITHOUT ROWID;
       """)
-    // A large index is ordered when it is filled, which takes less time.
+    // For a large index, creating it after the table is filled takes less time.
     if isInMemory { try database.execute(Self.hostTables) }
   }
 
@@ -109,7 +109,7 @@ package final class JobIndex {
   func clear() throws {
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
     try database.execute("DROP INDEX IF EXISTS names")
-    // What created them may have been undone.
+    // The transaction that created these tables may have been rolled back.
     for table in ["dependency_names", "dependencies", "last_names", "unnamed", "kept"] {
       try database.execute("DROP TABLE IF EXISTS " + table)
     }
@@ -118,7 +118,7 @@ package final class JobIndex {
     hostNumbers.removeAll(keepingCapacity: true)
   }
 
-  /// Runs everything that fills the index as one transaction.
+  /// Fills the index in one transaction.
   package func fill<T>(_ body: () throws -> T) throws -> T { try database.transaction(body) }
 
   package func count() throws -> Int { try database.first("SELECT count(*) FROM entries") { $0.integer(0) } ?? 0 }
@@ -130,7 +130,7 @@ package final class JobIndex {
     if entry.variant != nil { hasVariants = true }
     if !entry.isNameExplicit { hasDerivedNames = true }
     if entry.key != nil { hasKeys = true }
-    // They are looked up when they are needed, and nothing is written then.
+    // The hosts of mirrors are inserted now, since nothing may be written when they are needed.
     for url in entry.urls.dropFirst() { _ = try hostNumber(of: url) }
   }
 
@@ -138,7 +138,7 @@ package final class JobIndex {
     INSERT INTO entries (host, request, \(Entry.columns.names)) VALUES (?, ?, \(Entry.columns.placeholders))
     """
 
-  /// Equal requests, such as those of the manifest's defaults, are kept once.
+  /// The number of a request. Equal requests, such as those of the manifest's defaults, are stored once.
   private func requestNumber(of text: String) throws -> Int {
     if let last = lastRequest, last.text == text { return last.number }
     let digest = MessageDigest.hexDigest(of: text)
@@ -159,7 +159,7 @@ package final class JobIndex {
   }
 
   /// Claims an output.
-  /// - Returns: The position of the entry that has it already; nil when it was free.
+  /// - Returns: The position of the entry that has claimed it before; nil when it was free.
   package func claim(_ claim: String, for position: Int) throws -> Int? {
     try database.run(
       "INSERT OR IGNORE INTO claims (claim, position) VALUES (?, ?)", [.text(claim), .integer(position)])
@@ -173,9 +173,9 @@ package final class JobIndex {
     try database.run("UPDATE entries SET state = \(State.ended) WHERE position = ?", [.integer(position)])
   }
 
-  /// Takes an entry out of the order of its host, if it is pending: a suspect before `holdVariants`, since no variant waits
-  /// for it, and one that is deferred after that, since they do.
-  /// - Returns: Whether it was.
+  /// Removes a pending entry from the order of its host. Suspects are removed before `holdVariants`, since no variant
+  /// waits for them; deferred entries after it, since variants do.
+  /// - Returns: Whether the entry was pending.
   package func take(_ position: Int, as state: State) throws -> Bool {
     try database.run(
       "UPDATE entries SET state = ? WHERE position = ? AND state = \(State.pending)",
@@ -202,7 +202,7 @@ package final class JobIndex {
     }
   }
 
-  /// The entry at a place of the manifest.
+  /// The entry at a position of the manifest.
   package func entry(at position: Int) throws -> Entry? {
     try entries("WHERE position = ?", [.integer(position)]).first
   }

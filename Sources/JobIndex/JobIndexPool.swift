@@ -1,21 +1,21 @@
 import Synchronization
 
-/// Indexes in memory that are used for one small manifest after the other: to open one and create its tables takes longer
-/// than to plan a manifest of one entry.
+/// A pool of indexes in memory for small manifests. Opening an index and creating its tables takes longer than planning
+/// a manifest of one entry.
 package final class JobIndexPool: Sendable {
-  /// An index in nobody's use.
+  /// An index that is not in use.
   private struct Idle: @unchecked Sendable {  // it is handed over as a whole
     let index: JobIndex
   }
 
-  /// More are not kept.
+  /// The most indexes that are kept.
   static let limit = 32
 
   private let idle = Mutex<[Idle]>([])
 
   package init() {}
 
-  /// An empty index in memory.
+  /// Takes an empty index in memory.
   /// - Throws: `SQLiteError`.
   package func take() throws -> JobIndex {
     guard let index = idle.withLock({ $0.popLast() })?.index else { return try JobIndex(creating: .memory) }
@@ -23,7 +23,7 @@ package final class JobIndexPool: Sendable {
     return index
   }
 
-  /// Keeps an index for another manifest. One in a file is not kept.
+  /// Returns an index to the pool. An index in a file is released instead.
   package func give(back index: JobIndex) {
     guard index.isInMemory else { return }
     let idle = Idle(index: index)

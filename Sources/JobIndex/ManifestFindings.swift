@@ -2,18 +2,18 @@ import JSON
 import Manifests
 import Model
 
-/// What is wrong with a manifest, and what is doubtful.
+/// The problems and warnings of a manifest.
 package struct ManifestFindings {
-  /// What makes the whole manifest rejected, in its order, at most `ManifestProblem.reportLimit`; empty when it is fine.
+  /// The problems that reject the manifest, in its order, at most `ManifestProblem.reportLimit`.
   package var problems: [ManifestProblem] = []
 
-  /// At most `ManifestWarning.reportLimit`.
+  /// The warnings, at most `ManifestWarning.reportLimit`.
   package var warnings: [ManifestWarning] = []
 
-  /// Where the entries are listed; nil when that is the manifest itself, or its list is there.
+  /// The source of the list of entries; nil when the manifest contains the entries, or the list was downloaded.
   package var source: Entry?
 
-  /// Whether the manifest's `defaults`, or names, have something that only its owner is to read.
+  /// Whether the manifest's `defaults` or names contain secrets.
   package var hasSecretDefaults = false
 
   package init(
@@ -28,7 +28,7 @@ package struct ManifestFindings {
 }
 
 extension ManifestWarning {
-  /// The warning as reports, events and `check --json` have it.
+  /// The warning as reports, events and `check --json` show it.
   package var json: JSONValue {
     .object([
       "code": .string(code.rawValue), "message": .string(message),

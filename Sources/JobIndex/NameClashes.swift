@@ -1,23 +1,24 @@
 import Manifests
 
-/// Names of a manifest that claim the same output. Where they stand is not kept while entries are read, since a manifest may
-/// have a million: it is read again for those that clash. Names that were not touched are settled first, then replaced ones,
-/// then derived ones, so that adding an entry never changes the file of one whose name is fine.
+/// Finds entries of a manifest that claim the same output. Their locations are not kept while entries are read, since a
+/// manifest may have a million; the manifest is read again for the entries that clash. Unchanged names are settled
+/// first, then replaced ones, then derived ones, so that adding an entry never changes the name of an entry with a
+/// given one.
 package struct NameClashes {
-  /// An entry whose name another one has already.
+  /// An entry whose name is taken by an earlier one.
   struct Duplicate {
     let holder: Int
     let name: String
 
-    /// The place of its problem among those of the manifest.
+    /// The index of its problem among the manifest's problems.
     let problem: Int
   }
 
-  /// An entry that was given another name than it should have, because that is taken.
+  /// An entry that got another name than intended, because that is taken.
   package struct Renamed {
-    /// Why it should have that.
+    /// Where the intended name comes from.
     enum Cause {
-      /// It replaces the name that the manifest gives, which other systems cannot store.
+      /// It replaces a given name that other systems cannot store.
       case replaced
       /// The entry had it in the job's last run.
       case lastRun
@@ -35,8 +36,8 @@ package struct NameClashes {
   package init() {}
 
   /// Records a duplicate.
-  /// - Parameter problem: How many problems there are before it.
-  /// - Returns: A problem that does not yet tell where the other is.
+  /// - Parameter problem: The number of problems before it.
+  /// - Returns: A problem without the location of the other entry, which `complete` adds.
   package mutating func add(
     _ name: String, holder: Int, problem: Int, at place: ManifestProblem.Place
   ) -> ManifestProblem {
@@ -45,7 +46,7 @@ package struct NameClashes {
   }
 
   /// Completes the problems of the duplicates, and adds a warning for each entry that was renamed.
-  /// - Parameter read: Reads the manifest from its beginning, as it was read before.
+  /// - Parameter read: Reads the manifest from its beginning, with the same items as before.
   package func complete(_ findings: inout ManifestFindings, read: ((ManifestItem) throws -> Void) throws -> Void) throws
   {
     let wanted = Set(duplicates.map(\.holder) + renamed.map(\.position))

@@ -4,37 +4,37 @@ import Model
 import System
 import Transfer
 
-/// Where an entry's result lies beneath `images/`, without extension: made safe for every file system.
+/// The path of an entry's result beneath `images/`, without extension, in a form that every file system can store.
 package struct OutputName: Equatable {
-  /// The path: unique in its job only when names are settled.
+  /// The path. It is unique in its job once names are settled.
   package let path: String
 
-  /// The claim of the path before what other systems cannot store was replaced; nil when nothing was.
+  /// The claim of the path before parts of it were replaced for other systems; nil when none was.
   package let replacedClaim: String?
 
-  /// A component of a path may be this long, in bytes of UTF-8, before `-2` and the extension.
+  /// The longest component of a path, in bytes of UTF-8, before `-2` and the extension.
   static let lengthLimit = 200
 
-  /// The same for a path. A system has 4096 for what is opened, and job, outbox and names of temporary files are in that.
+  /// The longest path, in bytes of UTF-8. A system's limit of 4096 includes outbox, job and names of temporary files.
   static let pathLimit = 900
 
   private static let pictureExtensions: Set = [
     "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif",
   ]
 
-  /// What no other entry may have whose name the manifest gives.
+  /// The claim by which given names are compared.
   package var claim: String { replacedClaim ?? Self.claim(path) }
 
-  /// - Parameter components: Safe ones.
+  /// - Parameter components: Components without unsafe characters, see `safe`.
   private init(_ components: [String]) {
     let portable = components.map(PortableName.replacing)
     path = Self.fitted(portable.map(Self.shortened), of: portable)
     replacedClaim = portable == components ? nil : Self.claim(components.joined(separator: "/"))
   }
 
-  /// The name for one that the manifest gives: `/` makes folders.
+  /// The output for a given name, in which `/` separates folders.
   package static func explicit(_ name: String) -> OutputName {
-    // Scalars, not characters: a slash with a combining mark after it is a slash to the file system.
+    // Splits scalars, not characters: a slash with a combining mark after it is a slash to the file system.
     let components = name.unicodeScalars.split(separator: "/").map { safe(String($0)) }.filter { !$0.isEmpty }
     guard let last = components.last else { return OutputName(["unnamed"]) }
     return OutputName(components.dropLast() + [withoutPictureExtension(last)])
@@ -44,22 +44,20 @@ package struct OutputName: Equatable {
   static func derived(fromURL text: String) -> String { derived(from: try? SourceLocation(parsing: text)) }
 
   /// The path for an entry without a name: the last component of its URL's path.
-  /// - Parameter location: nil for what is no URL.
+  /// - Parameter location: nil for a text that is not a URL.
   package static func derived(from location: SourceLocation?) -> String {
     let name = withoutPictureExtension(safe(location?.lastPathComponent ?? ""))
     return name.isEmpty ? "unnamed" : OutputName([name]).path
   }
 
-  /// What two names that claim the same output have in common: NFC and case folding, so that they differ on every file
-  /// system.
+  /// The form in which names are compared: NFC with case folding, so that they differ on every file system.
   package static func claim(_ name: String) -> String {
     if isPlain(name) { return name.lowercased() }
     return name.precomposedStringWithCanonicalMapping.folding(options: .caseInsensitive, locale: nil)
       .precomposedStringWithCanonicalMapping
   }
 
-  /// A component without control characters, and without dots and spaces at its beginning and spaces at its end; empty
-  /// for `.` and `..`.
+  /// A component without control characters, leading dots and spaces, and trailing spaces; empty for `.` and `..`.
   private static func safe(_ component: String) -> String {
     if isPlain(component) {
       let begun = component.utf8.drop { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: " ") }
@@ -79,11 +77,11 @@ package struct OutputName: Equatable {
     return String(String.UnicodeScalarView(kept))
   }
 
-  /// Whether a text is printable ASCII: then nothing of Unicode needs to be looked up, which a million names would feel.
+  /// Whether a text is printable ASCII, for which no Unicode properties are looked up. Saves time for a million names.
   private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f } }
 
-  /// Without any, and without the spaces that stood before it: so a name that was made here stays the same when it is
-  /// given as a name.
+  /// A component without picture extensions and the spaces before them. The function is idempotent, so that a derived
+  /// name stays the same when it is given.
   private static func withoutPictureExtension(_ component: String) -> String {
     var name = component
     while let suffix = ManifestFormats.fileExtension(of: name), pictureExtensions.contains(suffix.lowercased()) {
@@ -93,12 +91,12 @@ package struct OutputName: Equatable {
     return name
   }
 
-  /// A component beyond the limit keeps its beginning, and gets a hash of the whole so that it stays unique.
+  /// Shortens a component above the limit: keeps its beginning, and appends a hash of the whole.
   private static func shortened(_ component: String) -> String {
     component.utf8.count > lengthLimit ? hashed(component, of: component) : component
   }
 
-  /// A path beyond the limit keeps its first folders and its last component, which gets a hash of the whole.
+  /// Shortens a path above the limit: keeps its first folders and its last component, and appends a hash of the whole.
   private static func fitted(_ components: [String], of whole: [String]) -> String {
     let path = components.joined(separator: "/")
     guard path.utf8.count > pathLimit, let last = components.last else { return path }
@@ -111,7 +109,7 @@ package struct OutputName: Equatable {
     return (folders + [name]).joined(separator: "/")
   }
 
-  /// The beginning of a component, and a hash, within the limit of a component.
+  /// The beginning of a component with a hash appended, within the limit of a component.
   private static func hashed(_ component: String, of whole: String) -> String {
     let digest = MessageDigest()
     Array(whole.utf8).withUnsafeBytes(digest.update)

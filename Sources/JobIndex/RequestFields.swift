@@ -4,11 +4,11 @@ import Manifests
 import System
 import Transfer
 
-/// The fields of an entry, or of an envelope's `defaults`, that say how its source is asked for.
+/// The fields of an entry, or of an envelope's `defaults`, that define its request.
 package struct RequestFields: Sendable, Equatable {
   static let names = ["method", "headers", "body", "form"]
 
-  /// Those that only the owner of a manifest is to read.
+  /// The fields that contain secrets.
   package static let secret = ["headers", "body", "form"]
 
   private var method: SourceRequest.Method?
@@ -17,15 +17,15 @@ package struct RequestFields: Sendable, Equatable {
 
   package init() {}
 
-  /// What is wrong with one of them. The message shows no values, which may be secrets.
+  /// An invalid field. The message contains no values, which may be secrets.
   package struct Problem: Error {
     package let code: ManifestProblem.Code
     package let field: String
     package let message: String
   }
 
-  /// Reads those that a dictionary has.
-  /// - Throws: `Problem`, the first.
+  /// Reads the fields of an object.
+  /// - Throws: `Problem` for the first invalid field.
   package init(_ members: [JSONValue.Member]) throws(Problem) {
     do {
       for member in members {
@@ -51,10 +51,10 @@ package struct RequestFields: Sendable, Equatable {
     }
   }
 
-  /// The request that they make.
+  /// The request that the fields define.
   ///
-  /// What is left out comes from the defaults: the headers as a whole, and body or form unless the method is said to be
-  /// GET. The method is GET without body and form, and POST with one.
+  /// Missing fields come from the defaults: the headers as a whole, and body or form unless the method is set to GET.
+  /// The default method is GET without a body or form, and POST with one.
   package func request(defaults: RequestFields) throws(Problem) -> SourceRequest {
     let content = content ?? (method == .get ? nil : defaults.content)
     let method = method ?? defaults.method ?? (content == nil ? .get : .post)
@@ -84,7 +84,7 @@ package struct RequestFields: Sendable, Equatable {
     }
     return try members.flatMap { member in
       let values = if case .array(let values) = member.value { values } else { [member.value] }
-      // A name that is none may hold what should have been the value: it is not shown.
+      // An invalid name may be a value by mistake: the message does not contain it.
       _ = try HeaderField(member.key, "")
       return try values.map {
         try HeaderField(member.key, string($0, field: "headers", "the value of the header \"\(member.key)\""))

@@ -2,17 +2,17 @@ import JSON
 import Ledger
 import System
 
-/// A file that an entry delivers: it is made in staging, and gets its final name with the others of the entry.
+/// A file that an entry delivers. It is written to staging, and moved together with the entry's other files.
 package struct Artifact: Sendable {
-  /// What it is. In this order the files of an entry are placed.
+  /// The kinds of files, in the order in which the files of an entry get their final names.
   package enum Kind: String, Sendable, CaseIterable {
-    /// The source, where that is kept.
+    /// The source, if originals are kept.
     case original
     case result
     /// A small picture of the result, for the gallery.
     case preview
 
-    /// What is made of the result. What cannot be delivered of it is given up, and the entry does not fail.
+    /// The kinds that are made from the result. When one of them cannot be delivered, the entry succeeds without it.
     static let derived = allCases.filter(\.isDerived)
 
     package var isDerived: Bool {
@@ -31,21 +31,21 @@ package struct Artifact: Sendable {
       }
     }
 
-    /// The origin of such a file in the ledger: without it, the file was there already, or that is not known. nil for a result,
-    /// which has its `Provenance`.
+    /// The file's origin in the ledger; nil for a result, whose origin is its `Provenance`. A file without an origin
+    /// existed before it was delivered, or its origin is unknown.
     package var origin: String? { self == .result ? nil : rawValue }
   }
 
   package let kind: Kind
   package var delivery: Delivery
 
-  /// The file in staging, while it is open: it is to be synced.
+  /// The file in staging while it is open. It still has to be synced.
   package var file: OpenFile?
 
-  /// What had its final name when it was made, if that was found out.
+  /// The file that had the final name when this one was made; nil when there was none, or when it was not looked for.
   package var existingFile: ExistingFile?
 
-  /// Whether it has its final name: delivered now, or in the outbox already.
+  /// Whether the file has its final name: delivered by this run, or in the outbox before it.
   package var isPlaced = false
 
   /// - Parameter staged: Its name in staging.
@@ -59,19 +59,19 @@ package struct Artifact: Sendable {
 extension [Artifact] {
   package subscript(kind: Artifact.Kind) -> Artifact? { first { $0.kind == kind } }
 
-  /// The one for which the intent is recorded: the result or, of an entry without a new one, its source. The others follow from
-  /// the row.
+  /// The file for which the intent is recorded: the result or, for an entry without a new result, its source. The other
+  /// files follow from the row.
   package var main: Artifact? { self[.result] ?? self[.original] }
 
-  /// What is made of the result, by its kinds.
+  /// Maps the files made from the result to values, by kind.
   func derived<Value>(_ value: (Delivery) -> Value) -> [Artifact.Kind: Value] {
     .init(uniqueKeysWithValues: filter(\.kind.isDerived).map { ($0.kind, value($0.delivery)) })
   }
 }
 
 extension LedgerEntry {
-  /// The files that are about to be delivered, or were, as the intent, the row and the result's provenance say. What is in
-  /// staging besides the intent's file is named after the entry.
+  /// The files that are about to be delivered, or were, according to the intent, the row and the result's provenance.
+  /// In staging, all but the intent's file are named after the entry.
   /// - Throws: For a row that cannot be read.
   package func artifacts(run runID: String) throws -> [Artifact] {
     guard let delivery else { return [] }
@@ -92,7 +92,7 @@ extension LedgerEntry {
     return artifacts
   }
 
-  /// The changes that record what was delivered of what was about to be, by a run that does not go on.
+  /// The changes that record which files of an interrupted delivery were delivered, for a run that does not continue.
   /// - Parameter isThere: Whether a file has its final name.
   package func delivered(run runID: String, job: String, isThere: (Delivery) throws -> Bool) rethrows -> [LedgerChange]
   {
@@ -104,13 +104,13 @@ extension LedgerEntry {
 }
 
 extension Dictionary where Key == Artifact.Kind {
-  /// Reads what an object has under the names of the kinds that are derived.
+  /// Reads the members of an object that are named after derived kinds.
   init(_ json: JSONValue, _ read: (JSONValue) -> Value?) {
     self.init()
     for kind in Key.derived { self[kind] = json[kind.rawValue].flatMap(read) }
   }
 
-  /// The members of an object, under the names of their kinds.
+  /// The members of an object, named after their kinds.
   func members(_ json: (Value) -> JSONValue) -> [JSONValue.Member] {
     isEmpty ? [] : Key.derived.compactMap { kind in self[kind].map { .init(kind.rawValue, json($0)) } }
   }

@@ -1,8 +1,8 @@
 import JSON
 
-/// What keeps a run from being faster.
+/// A reason why a run is not faster.
 package struct Bottleneck: Hashable, Sendable, Codable, CustomStringConvertible {
-  /// The kinds of it, as reports name them; `Documentation/report.md` says when each is found.
+  /// The causes, as reports name them. `Documentation/report.md` says when each is found.
   package enum Cause: String, Sendable, Codable, CaseIterable {
     case pause, planning
     case otherJobs = "other-jobs"
@@ -13,16 +13,16 @@ package struct Bottleneck: Hashable, Sendable, Codable, CustomStringConvertible 
 
   package let cause: Cause
 
-  /// The host, if it is a single one; of a pause the name of a lock, `disk` or `memory`. Default: nil.
+  /// The host, if the cause is a single one; for a pause the name of a lock, `disk` or `memory`. Default: nil.
   package var name: String?
 
-  /// What would change it: an option, or a key of the configuration file. Default: nil, nothing of the program's would.
+  /// The option or key of the configuration file that changes it. Default: nil, none does.
   package var option: String?
 
-  /// The number that limits, in the option's unit. Default: nil, there is none.
+  /// The limiting number, in the option's unit. Default: nil, there is none.
   package var limit: Int?
 
-  /// For which part of the run's time it was found, from 0 to 1. Default: nil, for one moment.
+  /// The share of the run's time for which it was found, from 0 to 1. Default: nil, it was found at one moment.
   package var share: Double?
 
   package init(_ cause: Cause, name: String? = nil, option: String? = nil, limit: Int? = nil, share: Double? = nil) {
@@ -32,7 +32,7 @@ package struct Bottleneck: Hashable, Sendable, Codable, CustomStringConvertible 
   /// The key of the configuration file that has the rules for hosts.
   package static let hostRules = "hosts"
 
-  /// Those of a run, as reports and events have them; nil when there are none.
+  /// The bottlenecks of a run, as reports and events show them; nil when there are none.
   package static func json(_ bottlenecks: [Bottleneck]?) -> JSONValue? {
     guard let bottlenecks, !bottlenecks.isEmpty else { return nil }
     let objects = bottlenecks.map { bottleneck in
@@ -45,7 +45,7 @@ package struct Bottleneck: Hashable, Sendable, Codable, CustomStringConvertible 
     return .array(objects)
   }
 
-  /// As `bounded by the limits of hosts (example.com) for 63 % of the time, see --per-host, now 6`.
+  /// For example `bounded by the limits of hosts (example.com) for 63 % of the time, see --per-host, now 6`.
   package var description: String {
     let share = share.map { " for \(Int(($0 * 100).rounded())) % of the time" } ?? ""
     let key = option.map { $0 == Self.hostRules ? ", see \($0) in the configuration file" : ", see \($0)" } ?? ""
@@ -73,37 +73,37 @@ package struct Bottleneck: Hashable, Sendable, Codable, CustomStringConvertible 
   }
 }
 
-/// Adds up for how long a run had which bottleneck, in milliseconds of the monotonic clock.
+/// Adds up how long a run had each bottleneck, in milliseconds of the monotonic clock.
 package struct BottleneckTime: Sendable {
   private var times: [Bottleneck: (milliseconds: Int, limit: Int?)] = [:]
   private let began: Int
 
-  /// Until when the bottlenecks are known.
+  /// The time up to which bottlenecks were counted.
   private var reached: Int
 
-  /// The present bottleneck; nil when none is known.
+  /// The bottleneck that was counted last; nil when none is known.
   package private(set) var last: Bottleneck?
 
-  /// More bottlenecks than this are counted without their names.
+  /// The number of bottlenecks with names. Further ones are counted without their names.
   static let nameLimit = 32
 
-  /// A run that took less has no shares, in milliseconds.
+  /// The least duration of a run whose shares are reported, in milliseconds.
   static let leastTime = 1000
 
-  /// A smaller share is left out.
+  /// The least share that is reported.
   static let leastShare = 0.01
 
-  /// - Parameter now: When the run begins, or its part in this process.
+  /// - Parameter now: When the run, or its part in this process, begins.
   package init(now: Int) { (began, reached) = (now, now) }
 
   /// Counts the time since this was last called.
-  /// - Parameter bottleneck: That of this time; nil when none is known.
+  /// - Parameter bottleneck: The bottleneck during that time; nil when none is known.
   package mutating func add(_ bottleneck: Bottleneck?, until now: Int) {
     let time = now - reached
     guard time > 0 else { return }
     (reached, last) = (now, bottleneck)
     guard var key = bottleneck else { return }
-    // The program may change it.
+    // The limit may change while the program runs.
     key.limit = nil
     if times.count >= Self.nameLimit, times[key] == nil { key.name = nil }
     times[key] = ((times[key]?.milliseconds ?? 0) + time, bottleneck?.limit)

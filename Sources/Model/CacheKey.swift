@@ -2,19 +2,19 @@ import JSON
 import System
 import Transfer
 
-/// What makes two requests the same: the SHA-256 of all that changes the answer, secrets included.
+/// Identifies a request: the SHA-256 of everything that can change the answer, secrets included.
 package struct CacheKey: Sendable, Hashable {
   package let text: String
 
   /// - Parameters:
-  ///   - key: What stands for the URL, within its scheme, userinfo, host and port; nil for the URL itself.
-  ///   - secrets: A digest of what is sent besides, by a rule for the host.
-  ///   - runID: The run, for a request that is made once in each.
+  ///   - key: The field `cache-key`, which replaces the URL within its scheme, userinfo, host and port; nil without it.
+  ///   - secrets: A digest of the secrets that a rule for the host adds.
+  ///   - runID: The run, for a request that is sent once per run.
   package init(
     _ location: SourceLocation, _ request: SourceRequest = .plain, key: String? = nil, secrets: String? = nil,
     run runID: String? = nil
   ) {
-    // No line break is in a URL or a key, and no space in a URL.
+    // URLs and keys contain no line breaks, and URLs no spaces.
     let source = key.map { location.scope(of: $0) } ?? location.requestText
     let more = request == .plain ? "" : "\n" + JSONValue.object(request.members).text
     text = MessageDigest.hexDigest(

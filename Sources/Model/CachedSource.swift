@@ -2,7 +2,7 @@ import Database
 import System
 import Transfer
 
-/// A source that was downloaded before, and whose bytes, or whose result, are there still.
+/// A source that was downloaded before, and whose bytes or result still exist.
 package struct CachedSource: Sendable, Equatable {
   /// The SHA-256 of its bytes, in lower-case hexadecimal.
   package let sha256: String
@@ -11,16 +11,16 @@ package struct CachedSource: Sendable, Equatable {
   /// The URL that answered, redirects followed, as reports show it.
   package let finalURL: String
 
-  /// What to ask by whether it has changed; nil when the server sent nothing.
+  /// The validators for a conditional request; nil when the server sent none.
   package let validators: Validators?
 
-  /// Who asked for it last.
+  /// The last request for it.
   package let asked: Asked
 
-  /// What the server said that they are, with its parameters; nil for pictures, and when it said nothing.
+  /// The media type that the server sent, with its parameters; nil for pictures, and when it sent none.
   package var contentType: String?
 
-  /// Whether the cache does not have it: nobody needs its bytes, because its result is there.
+  /// Whether only the result exists: the cache does not hold the source's bytes, which the result does not need.
   package var isOfResult = false
 
   package init(
@@ -38,19 +38,19 @@ package struct CachedSource: Sendable, Equatable {
 
   /// A request that was answered.
   package struct Asked: Sendable, Equatable {
-    /// The run: within it, it is not asked again.
+    /// The run that sent it. Within this run the source is not requested again.
     package let runID: String
 
-    /// The entry's place in its manifest.
+    /// The entry's position in its manifest.
     package let position: Int
 
     /// 200 or 304.
     package let httpStatus: Int
 
-    /// When, in milliseconds since 1970, UTC.
+    /// When it was sent, in milliseconds since 1970, UTC.
     package var time = 0
 
-    /// Whether the answer is for the run only, as that to a request that is no GET: it goes with the run.
+    /// Whether the answer is valid for this run only, because the method is not GET. It is removed with the run.
     package var isOnce = false
 
     package init(runID: String, position: Int, httpStatus: Int, time: Int = 0, isOnce: Bool = false) {
@@ -62,7 +62,7 @@ package struct CachedSource: Sendable, Equatable {
     }
   }
 
-  /// The same source, which a server has said to be what it was.
+  /// The same source after a server has confirmed that it is unchanged.
   package func confirmed(by outcome: TransferOutcome, to asked: Asked) -> CachedSource {
     CachedSource(
       sha256: sha256, bytes: bytes, finalURL: outcome.finalURL, validators: outcome.validators ?? validators,
@@ -70,17 +70,17 @@ package struct CachedSource: Sendable, Equatable {
   }
 }
 
-/// A source as a row of the index's table `sources`, which says what a request returned. The size of the file is in its row
+/// A source as a row of the index's table `sources`, which maps requests to sources. The size of the file is in its row
 /// of `objects`.
 extension CachedSource {
-  /// `answered` is null when there are no validators; `run` (its name and the time), `position` and `status` are of the last
-  /// request; `once` is the run's name when the answer is for that run only.
+  /// `answered` is null without validators; `run` (its name and the time), `position` and `status` belong to the last
+  /// request; `once` is the run's name when the answer is valid for that run only.
   package static let columns: Columns = [
     "sha256", "final_url", "etag", "last_modified", "answered", "run", "position", "status", "once",
     "content_type",
   ]
 
-  /// - Parameter row: `columns`, and after them the size of the file.
+  /// - Parameter row: `columns`, followed by the size of the file.
   package init(_ row: Statement) {
     let run = (row.text(5) ?? "").fields(" ")
     self.init(

@@ -3,7 +3,7 @@ import Imaging
 import Scheduling
 import Transfer
 
-/// Everything that can be set, with its default. Values are checked where they are read, and not again.
+/// All settings with their defaults. Values are checked where they are read, and not again.
 package struct Configuration: Sendable {
   /// The folder into which manifests and locks are dropped; it exists. Default: `inbox`.
   package var inbox: String
@@ -14,10 +14,10 @@ package struct Configuration: Sendable {
   /// The folder for the ledger. Default: `OUTBOX/.darkroom`.
   package var state: String
 
-  /// Those of the three folders that are missing and are to be created. Default: none.
+  /// Which of the three folders are missing and must be created. Default: none.
   package var newFolders: Set<String> = []
 
-  /// Whether an outbox may take the place of another that was used with the inbox under the same path. Default: false.
+  /// Whether another outbox may be used under the path of the one that was used with the inbox before. Default: false.
   package var replacesOutbox = false
 
   /// One more lock file to honour. Default: none.
@@ -26,8 +26,8 @@ package struct Configuration: Sendable {
   /// How long `run` stays paused before it gives up, in seconds. Default: for ever.
   package var lockWait: Double?
 
-  /// How long hosts that were closed are waited for while no other host answers, in seconds: then `run` leaves the rest to
-  /// the next start, and `watch` gives them up. Default: nil, 600 for `run` and a day for `watch`.
+  /// How long closed hosts are waited for while no other host answers, in seconds. After that `run` leaves the rest to
+  /// the next start, and `watch` gives the hosts up. Default: nil, which is 600 for `run` and a day for `watch`.
   package var outageWait: Double?
 
   /// How long `run` works before it leaves the rest to the next start, in seconds. Default: for ever.
@@ -42,7 +42,7 @@ package struct Configuration: Sendable {
   /// Jobs that are live at once; the others wait. Default: 16.
   package var jobs = 16
 
-  /// Downloads at once. Default: 16, and more while that makes them end faster.
+  /// Downloads at once. Default: 16, and more as long as that increases the throughput.
   package var downloads = DownloadLimit.auto
 
   /// Filtrations at once. Default: the number of processors.
@@ -54,22 +54,22 @@ package struct Configuration: Sendable {
   /// Format and quality of entries that name none. Default: `keep`, 85.
   package var output = OutputOptions()
 
-  /// Pixels of a picture at most. Default: 268 402 689.
+  /// The most pixels of a picture. Default: 268 402 689.
   package var maxPixels = 268_402_689
 
-  /// Pixels of a source at least. Default: any number.
+  /// The fewest pixels of a source. Default: nil, any number.
   package var minPixels: Int?
 
   /// When a download that failed is tried again. Default: 3 times.
   package var backoff = Backoff(retries: 3)
 
-  /// The tries after the first that the operator has asked for.
+  /// The number of retries, set by the operator.
   package var givenRetries: Int {
     get { backoff.retries }
     set { backoff = Backoff(retries: newValue, isGiven: true) }
   }
 
-  /// Which entries are tried again after that, and until when. Default: none.
+  /// Which entries are deferred when their retries are used up, and until when. Default: none.
   package var deferral = Deferral()
   /// How long all tries of an entry may take together, the waits between them included and pauses not, in seconds.
   /// Default: for ever.
@@ -78,20 +78,20 @@ package struct Configuration: Sendable {
   /// Limits and rules for downloads. Default: those of `TransferConfiguration`, and `darkroom/VERSION` as user agent.
   package var transfer = TransferConfiguration()
 
-  /// How long a download may stay below ten times `lowSpeed` before it leaves its place to others, in seconds. No option
+  /// How long a download may stay below ten times `lowSpeed` before it gives its slot to others, in seconds. No option
   /// sets it. Default: 60.
   package var slowAfter = 60.0
 
-  /// What is done otherwise at some hosts. Default: nothing.
+  /// The rules for single hosts. Default: none.
   package var hosts = HostRules()
 
   /// Bytes of the download cache at most; 0 turns it off. Default: 1 GiB.
   package var cacheSize = 1 << 30
 
-  /// Whether everything is asked for again, whatever the cache has. Default: false.
+  /// Whether everything is requested again, whatever the cache holds. Default: false.
   package var refresh = false
 
-  /// Whether the sources of results are delivered, too. Default: false.
+  /// Whether the sources of results are delivered as well. Default: false.
   package var keepOriginals = false
 
   /// Whether a job that has succeeded removes the results of its earlier runs that its manifest no longer names. Default:
@@ -107,22 +107,21 @@ package struct Configuration: Sendable {
   /// Which failures of a job count as success for the exit code and for quiet logs. Default: none.
   package var acceptFailures: FailureAcceptance?
 
-  /// Both queues are suspended while the outbox's file system has fewer free bytes. Default: 256 MiB.
+  /// The free bytes of the outbox's file system below which both queues are suspended. Default: 256 MiB.
   package var minFree = 256 << 20
 
-  /// How long nothing goes on while memory is scarce; then one operation at a time does, in seconds. No option sets it.
-  /// Default: 60.
+  /// How long the queues stay suspended while memory is scarce, in seconds. After that one operation at a time runs. No
+  /// option sets it. Default: 60.
   package var memoryPatience = 60.0
 
-  /// The folder beneath which the kernel's `/proc` and `/sys` are looked at for scarce memory. No option sets it. Default:
-  /// the root.
+  /// The folder that contains the kernel's `/proc` and `/sys`, which are read to detect scarce memory. No option sets
+  /// it. Default: the root.
   package var kernelRoot = ""
 
   /// Where pictures are decoded. Default: in worker processes.
   package var isolation = Isolation.process
 
-  /// The program that is started as a worker. Default: none, then pictures are decoded in this process, whatever
-  /// `isolation` says.
+  /// The program that is started as a worker. Default: nil, this process decodes, whatever `isolation` is.
   package var workerProgram: String?
 
   /// How long running operations may take after a signal to stop, in seconds. Default: 20.
@@ -162,6 +161,6 @@ package enum Gallery: String, CaseIterable, Sendable {
 package enum Isolation: String, CaseIterable, Sendable {
   /// In worker processes, which the kernel confines.
   case process
-  /// In the program itself: whoever sends a picture that gets hold of a decoder has got hold of the program.
+  /// In this process. A picture that exploits a decoder then controls the whole program.
   case none
 }

@@ -1,6 +1,6 @@
 import Imaging
 
-/// A result that an earlier run of the job delivered, and that still lies where it was put.
+/// A result that an earlier run of the job delivered, and that is still in the outbox.
 package struct DeliveredResult: Sendable, Equatable {
   /// Path beneath the job's folder.
   package let target: String
@@ -9,19 +9,19 @@ package struct DeliveredResult: Sendable, Equatable {
   package let picture: ImageInfo
   package let sourcePicture: ImageInfo
 
-  /// What identifies the file from now on; nil when that is what the ledger has.
+  /// The file's new identity for the ledger; nil when the ledger has it.
   package let newIdentity: String?
 
-  /// From what it was made, if more is known of that now; nil when it is what the ledger has.
+  /// The result's provenance for the ledger, when more is known of it now; nil when the ledger has it.
   package var newOrigin: String?
 
-  /// The quality with which it was encoded; nil when it is lossless or a copy, and when it is not known.
+  /// The quality with which it was encoded; nil when it is lossless, a copy, or unknown.
   package var quality: Int?
 
-  /// What was kept of the source's metadata; nil when it is not known.
+  /// Which metadata of the source was kept; nil when unknown.
   package var metadata: MetadataPolicy?
 
-  /// Paths of what was made of it, beneath the job's folder.
+  /// Paths of the files made from it, relative to the job's folder.
   package var derived: [Artifact.Kind: String] = [:]
 
   package init(

@@ -4,16 +4,16 @@ import System
 
 /// How many downloads run at once.
 package enum DownloadLimit: Sendable, Equatable {
-  /// As many as make them end faster, from 16 to 256, as far as descriptors and memory allow.
+  /// As many as increase the throughput, from 16 to 256, as far as descriptors and memory allow.
   case auto
   case fixed(Int)
 }
 
 extension DownloadLimit {
-  /// Each download has a file and a connection, and idle connections are kept; half of the descriptors are for the rest.
+  /// Each download has a file and a connection, and idle connections stay open. Half of the descriptors are reserved.
   private static var mostByDescriptors: Int { max(1, DescriptorLimit.current / 4) }
 
-  /// Memory that a download may take, with the buffers of the system and of TLS, in bytes.
+  /// Memory of one download, including the buffers of the system and of TLS, in bytes.
   private static let memory: UInt64 = 4 << 20
 
   package var window: DownloadWindow {

@@ -2,10 +2,10 @@ import Imaging
 import JSON
 import Transfer
 
-/// One line of a manifest as planned, or one of its variants: checked, with everything filled in that it leaves out. Each has a
-/// row of the report.
+/// One line of a manifest, or one variant of it, as planned: checked, with defaults filled in. Each entry has a row of
+/// the report.
 package struct Entry: Sendable, Equatable {
-  /// When an entry is worked on, relative to all others.
+  /// The order in which entries are processed. Higher priorities come first.
   package enum Priority: String, Sendable, CaseIterable {
     case veryHigh, high, normal, low, veryLow
 
@@ -13,10 +13,10 @@ package struct Entry: Sendable, Equatable {
     package var rank: Int { Self.allCases.firstIndex(of: self) ?? 2 }
   }
 
-  /// Place among the rows of the manifest, from 0.
+  /// The entry's number among the rows of the manifest, from 0.
   package var position = 0
 
-  /// Place among the lines of the manifest, from 0; nil when that is `position`, since no line before it has variants.
+  /// The line's number in the manifest, from 0; nil when it equals `position`, because no earlier line has variants.
   package var line: Int?
 
   /// The name of the variant; nil for a line without variants.
@@ -25,30 +25,29 @@ package struct Entry: Sendable, Equatable {
   /// The position of the line's first variant; nil for a line without variants.
   package var firstRow: Int?
 
-  /// The URL and its mirrors as they were written, in the order in which they are tried; at least one. They may hold
-  /// secrets.
+  /// The URL and its mirrors as written, at least one, in the order in which they are tried. They may contain secrets.
   package var urls: [String]
 
-  /// How they are asked for. It may hold secrets.
+  /// The request that is sent for them. It may contain secrets.
   package var request = SourceRequest.plain
 
-  /// The field `cache-key`: stands for the URL, within the job and its scheme, host and port, where requests are compared; nil
-  /// for the URL itself.
+  /// The field `cache-key`. It replaces the URL, within the job and the URL's scheme, host and port, when requests are
+  /// compared; nil to use the URL.
   package var key: String?
 
-  /// The output's path beneath `images/`, without extension; unique in its job once the manifest is planned.
+  /// The path of the output beneath `images/`, without extension. It is unique in its job once the manifest is planned.
   package var name: String
 
-  /// The name as it was written, when that is not `name`.
+  /// The name as written; nil when it equals `name`.
   package var originalName: String?
 
-  /// Whether the manifest gives the name; if not, it is derived from the URL.
+  /// Whether the manifest gives the name. Otherwise it is derived from the URL.
   package var isNameExplicit = false
 
-  /// Tells its request from others, for the first variant standing for all; nil for an entry whose name the manifest gives.
+  /// A digest of the request, in the first variant for all variants; nil for an entry whose name the manifest gives.
   package var requestDigest: Int?
 
-  /// Whether the name that the manifest gives could not be stored by every system: what replaces it gets a number when it is
+  /// Whether the given name cannot be stored by every system and was replaced. A replacement gets a number when it is
   /// taken.
   package var isNameReplaced = false
 
@@ -56,10 +55,10 @@ package struct Entry: Sendable, Equatable {
   package var options: OutputOptions
   package let priority: Priority
 
-  /// The digest that the downloaded bytes must have; nil for any.
+  /// The digest that the downloaded bytes must have. Default: nil, any.
   package var checksum: Checksum?
 
-  /// Any JSON, copied to the report.
+  /// JSON that is copied to the report.
   package var metadata: JSONValue?
 
   package init(
@@ -93,12 +92,12 @@ package struct Entry: Sendable, Equatable {
   /// The name of the line: `name` without that of the variant.
   package var lineName: String { variant.map { Self.lineName(name, variant: $0) } ?? name }
 
-  /// The name of a line, from that of an output. By bytes: with what comes before it, a variant's name need not begin with a
-  /// character of its own.
+  /// The name of a line, from the name of an output. Works on bytes, since a variant's name that begins with a
+  /// combining character forms one character with what precedes it.
   package static func lineName(_ name: String, variant: String) -> String {
     String(decoding: name.utf8.dropLast(variant.utf8.count + 1), as: UTF8.self)
   }
 
-  /// The name that people know the entry by.
+  /// The name that is shown to users.
   package var shownName: String { originalName ?? name }
 }

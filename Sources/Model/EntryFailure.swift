@@ -4,25 +4,25 @@ import Scheduling
 import System
 import Transfer
 
-/// Why an entry failed: a row of the report, never a reason to stop the program.
+/// Why an entry failed. It is reported as a row and never stops the program.
 package struct EntryFailure: Error, Sendable, Equatable {
-  /// What follows from a failure.
+  /// How the program reacts to a failure.
   package enum Disposition: Sendable, Equatable {
-    /// The same would fail again.
+    /// Fails, because another try would fail in the same way.
     case final
-    /// It may succeed later: after the seconds that the server asked for, if it did.
+    /// Tries again later, after the seconds that the server asked for, if any.
     case retry(after: Double?)
-    /// The host asks not to be asked for a while: with 429, or with 503 and `Retry-After`.
+    /// Waits with requests to the host, which answered 429, or 503 with `Retry-After`.
     case hostRefused(after: Double?)
-    /// There was no room for a file of ours: the entry waits until there is.
+    /// Waits until there is space for a file of this program.
     case waitForSpace
-    /// The machine failed, and it says nothing about the entry, which is started again: a disk error, a read-only file system,
-    /// no memory or descriptor left, permissions that were taken away.
+    /// Starts the entry again, since the machine failed and not the entry: a disk error, a read-only file system, no
+    /// memory or descriptors left, missing permissions for our own files.
     case waitForMachine
-    /// It says nothing about the entry, which is started again: the cache's copy was no good.
+    /// Starts the entry again, since the cache's copy was damaged.
     case restart
 
-    /// What follows from an error with a file that only this program makes and removes.
+    /// The disposition of an error with a file that only this program creates and removes.
     init(ownFile cause: ErrorCause) {
       self = cause == .space ? .waitForSpace : cause.isOfMachineForOwnFile ? .waitForMachine : .final
     }
@@ -30,17 +30,16 @@ package struct EntryFailure: Error, Sendable, Equatable {
 
   package let code: FailureCode
 
-  /// For people; names the thing, the limit and the value.
+  /// For people. Names the thing, the limit and the value.
   package let message: String
   package var httpStatus: Int?
-  /// The URL that was asked last, redirects followed, without secrets; nil when nothing was asked.
+  /// The URL of the last request, redirects followed, without secrets; nil when none was sent.
   package var finalURL: String?
-  /// How often in a row its host had refused requests when the entry was given up for that, if the entry itself was tried
-  /// less often; else nil.
+  /// How often in a row its host had refused requests; nil unless the entry failed for that with tries left.
   var hostRefusals: Int?
   package var disposition = Disposition.final
 
-  /// How its host failed. Default: nil, it did not: the failure is the entry's own.
+  /// How the host failed. Default: nil, the entry itself failed.
   package var hostFailure: HostBreaker.Failure?
 
   package init(
@@ -64,10 +63,10 @@ package struct EntryFailure: Error, Sendable, Equatable {
     }
   }
 
-  /// Whether the host asks not to be asked for a while.
+  /// Whether the host asked to wait with requests.
   package var isHostRefusal: Bool { if case .hostRefused = disposition { true } else { false } }
 
-  /// Whether it is nobody's: no row says so, and the entry is started again.
+  /// Whether the machine, not the entry, failed. The entry is started again, and no row reports the failure.
   package var isOfMachine: Bool { disposition == .waitForSpace || disposition == .waitForMachine }
 }
 
@@ -98,14 +97,14 @@ extension EntryFailure {
     if error.code == .io { disposition = Disposition(ownFile: ErrorCause(errno: error.systemError)) }
   }
 
-  /// What went wrong with a file of ours, such as one in staging.
+  /// The failure of an operation with a file of this program, such as one in staging.
   package init(_ error: any LocalError) {
     code = .io
     message = "\(error)"
     disposition = Disposition(ownFile: error.cause)
   }
 
-  /// What an operation threw.
+  /// The failure that corresponds to an error thrown by an operation.
   /// - Parameter code: The code of an error of no known type.
   package init(_ error: any Error, otherwise code: FailureCode) {
     switch error {
@@ -117,46 +116,46 @@ extension EntryFailure {
     }
   }
 
-  /// The same failure, of an entry that was not tried because its host was given up.
+  /// The same failure, for an entry that was not tried because its host was given up.
   package var ofGivenUpHost: EntryFailure {
     EntryFailure(
       code: code, message: "not tried, since its host does not answer: \(message)", httpStatus: httpStatus,
       disposition: disposition, hostFailure: hostFailure)
   }
 
-  /// What the cache had is missing or damaged.
+  /// The cache's copy is missing or damaged.
   package static let cache = EntryFailure(
     code: .io, message: "the cache's copy of the source is damaged", disposition: .restart)
 
-  /// An entry that this one comes after has not succeeded.
+  /// An entry that must succeed before this one failed.
   /// - Parameters:
   ///   - name: Its name.
-  ///   - cause: The name of the entry because of which it has failed; nil when it failed by itself.
+  ///   - cause: The name of the entry that caused its failure; nil when it failed by itself.
   package static func dependency(_ name: String, cause: String?) -> EntryFailure {
     let reason = cause.map { ", because of \"\($0)\"" } ?? ""
     return EntryFailure(
       code: .dependencyFailed, message: "\"\(name)\" must succeed first, and did not\(reason)")
   }
 
-  /// A final name that is taken by something that is not ours.
+  /// The final name is taken by a file that this job did not deliver.
   package static func conflict(_ message: String) -> EntryFailure {
     EntryFailure(code: .nameConflict, message: message)
   }
 }
 
 extension TransferError {
-  /// How the host of the last request failed. Default: nil, it did not.
+  /// How the host of the last request failed; nil when it did not.
   package var hostFailure: HostBreaker.Failure? {
     switch proxyFailure {
     case .unreachable?: return .noProxy
-    // Waiting does not give it an address.
+    // The address of a proxy that cannot be resolved will not appear by waiting.
     case .unresolved?: return .refused
     case nil: break
     }
     let wasSent = requests.sent > 0
     switch code {
     case .timeout: return isUnresolved ? .unresolved : !wasSent ? .unanswered : answer == nil ? .silent : .broken
-    // A handshake that fails at a host that has answered is cut off, or ends at some other machine.
+    // When the host has answered before, the handshake was cut off, or another machine answered.
     case .hostNotFound, .tls: return .refused
     case .dns: return .unresolved
     case .connect: return systemError == ENETUNREACH ? .noNetwork : .refused

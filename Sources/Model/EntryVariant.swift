@@ -2,14 +2,14 @@ import Imaging
 import JSON
 import Manifests
 
-/// What else is made of an entry's source: one of its `variants`.
+/// An additional output of an entry: one of its `variants`.
 package struct EntryVariant: Equatable {
   package static let fields = ["name", "filters", "format", "quality"]
 
-  /// An entry may have so many.
+  /// The most variants of an entry.
   package static let limit = 64
 
-  /// The longest name, in bytes: it is added to that of the entry.
+  /// The greatest length of a name, in bytes. The name is appended to the entry's.
   static let nameLimit = 40
 
   package let name: String
@@ -22,7 +22,7 @@ package struct EntryVariant: Equatable {
     self.options = options
   }
 
-  /// What keeps a text from being a variant's name; nil when it is one. It is part of a file's name.
+  /// Why a text cannot be a variant's name, which is part of a file's name; nil when it can.
   package static func problem(withName name: String) -> String? {
     if name.isEmpty { return "the name of a variant must not be empty" }
     if name.utf8.count > nameLimit {

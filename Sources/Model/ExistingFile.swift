@@ -2,34 +2,33 @@ import Glibc
 import Ledger
 import System
 
-/// What has the final name of a result already, and does not keep it from being delivered. The filtration compares it, so that
-/// no delivery waits for that.
+/// A file that has the final name of a result already and does not prevent its delivery. The filtration compares the
+/// two, so that no delivery waits for that.
 package struct ExistingFile: Sendable, Equatable {
   package enum Kind: Sendable {
-    /// This job delivered it, and nobody has changed it since: it is replaced.
+    /// This job delivered it, and it is unchanged since. It is replaced.
     case ours
-    /// A file of our user with exactly the bytes of the result, whoever put it there; it is on disk, and is taken for the
-    /// result.
+    /// A file of the user of this process with exactly the bytes of the result. It is synced, and taken for the result.
     case equal
   }
 
   package let kind: Kind
 
-  /// The file, as it was when its bytes were compared.
+  /// The file's identity when its bytes were compared.
   package let identity: FileIdentity
 
   private init(_ kind: Kind, _ identity: FileIdentity) { (self.kind, self.identity) = (kind, identity) }
 
-  /// How often a file is read that changes meanwhile.
+  /// How many times a file is read that changes while it is read.
   private static let attempts = 3
 
-  /// Reads the file that has a name and as many bytes as it must have. No symbolic link is followed.
+  /// Reads the file that has the name, if its size is one of those expected. Symbolic links are not followed.
   /// - Parameters:
-  ///   - known: What this job last delivered under the name; nil when it never did.
-  ///   - staging: Tells whose files this process makes.
+  ///   - known: The file that this job last delivered under the name; nil when there is none.
+  ///   - staging: Used to find out the owner of this program's files.
   ///   - digest: Reads the file. Default: as a SHA-256.
-  /// - Returns: nil when nothing has the name, or something that is neither.
-  /// - Throws: `SystemError` when nothing can be told of it now.
+  /// - Returns: nil when the name is free or is taken by another file.
+  /// - Throws: `SystemError` when the file cannot be examined now.
   package init?(
     _ path: String, in folder: OpenFolder, bytes: Int, sha256: String, known: LedgerOutput?, staging: Staging,
     digest: (OpenFile) throws(SystemError) -> String = {
@@ -39,7 +38,8 @@ package struct ExistingFile: Sendable, Equatable {
     do {
       let file = try folder.open(reading: path)
       var (status, found) = (try file.status(), "")
-      // It may be changed while it is read: also by another name of it that goes, as those of a download for several variants.
+      // The file may change while it is read. Its ctime also changes when a download that several variants share loses
+      // a name.
       for _ in 0..<Self.attempts {
         guard status.kind == .file, [bytes, known?.bytes].contains(status.size) else { return nil }
         found = try digest(file)
@@ -56,7 +56,7 @@ package struct ExistingFile: Sendable, Equatable {
         return nil
       }
     } catch  where error.cause == .permission {
-      // Not when its folder may not be searched now: that says nothing about the file.
+      // When its folder must not be searched, nothing is known about the file: that error is thrown.
       _ = try folder.status(of: path)
       return nil
     } catch  where [.missing, .occupied].contains(error.cause) || error.code == ENXIO {
@@ -66,7 +66,7 @@ package struct ExistingFile: Sendable, Equatable {
 }
 
 extension Staging {
-  /// Whether a file is of the user whose files this process makes in the outbox.
+  /// Whether a file has the owner that files of this process have in the outbox.
   fileprivate func makesFiles(of status: FileStatus) throws(SystemError) -> Bool {
     if status.owner == geteuid() { return true }
     return try open().isOurs(status)

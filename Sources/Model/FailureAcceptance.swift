@@ -1,17 +1,17 @@
-/// Which failures of a job count as success: for the exit code, and for what is logged when only problems are.
+/// Which failures of a job count as success, for the exit code and for the log of `--quiet`.
 package enum FailureAcceptance: Sendable, Equatable {
-  /// Those of rows that failed in the job's last run, too, provided that other rows succeeded: what fails as a whole has
-  /// another cause than its entries.
+  /// Failures of rows that failed in the job's last run as well, provided that other rows succeeded. When all rows
+  /// fail, the cause is not in the entries.
   case known
 
-  /// At most so many rows.
+  /// Up to this number of rows.
   case rows(Int)
 
-  /// At most this share of the rows, in per cent from 0 to 100.
+  /// Up to this share of the rows, in per cent from 0 to 100.
   case percent(Double)
 
-  /// Whether a job's failures are accepted; a job that was rejected or has cancelled rows never is.
-  /// - Parameter sinceLast: nil when there was no run to compare it with; then no failure is known.
+  /// Whether a job's failures are accepted. Never for a rejected job or one with cancelled rows.
+  /// - Parameter sinceLast: nil when there was no run to compare with; then no failure is known.
   package func accepts(
     _ state: JobOutcome.State, _ counts: JobOutcome.Counts, sinceLast: SinceLast?
   ) -> Bool {

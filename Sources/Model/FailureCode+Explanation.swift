@@ -2,8 +2,7 @@ import Imaging
 import Transfer
 
 extension FailureCode {
-  /// Why entries end with a code, and what helps: for the manual, and for who reads a summary. What is in backquotes is
-  /// literal.
+  /// Why entries end with a code, and the remedy, for the manual and summaries. Text in backquotes is literal.
   package struct Explanation: Sendable, Equatable {
     package let cause: String
     package let remedy: String
@@ -11,14 +10,14 @@ extension FailureCode {
     package var plainRemedy: String { remedy.replacing("`", with: "") }
   }
 
-  /// The codes that reports may have, in the order of their stages.
+  /// The codes that reports may contain, in the order of their stages.
   package static let all: [FailureCode] =
     TransferError.Code.allCases.filter { $0 != .io && $0 != .cancelled }.map(FailureCode.download)
     + ImagingError.Code.allCases.filter { $0 != .io && $0 != .cancelled }.map(FailureCode.filter)
     + [.io, .nameConflict, .dependencyFailed]
 
-  /// What helps an entry that ended with the code.
-  /// - Parameter status: The server's, if it answered with one that is not wanted.
+  /// The remedy for an entry that ended with the code.
+  /// - Parameter status: The server's status, if the server answered with an unexpected one.
   package func remedy(httpStatus status: Int?) -> String {
     guard self == .download(.httpStatus), let status else { return explanation.plainRemedy }
     return switch status {

@@ -1,19 +1,19 @@
 import Imaging
 import Transfer
 
-/// One of the contract's error codes. Those of downloads and of pictures are the modules' own: a new one is added there.
+/// An error code of the contract. The codes of downloads and of pictures are defined in `Transfer` and `Imaging`.
 package enum FailureCode: Sendable, Hashable {
   case download(TransferError.Code)
   case filter(ImagingError.Code)
-  /// A file of ours could not be written or read.
+  /// A file of this program could not be written or read.
   case io
-  /// The final name is taken by something that is not ours.
+  /// The final name is taken by a file that this job did not deliver.
   case nameConflict
 
-  /// An entry that this one comes after has not succeeded.
+  /// An entry that must succeed before this one failed.
   case dependencyFailed
 
-  /// Where on its way an entry failed.
+  /// The stage at which an entry failed.
   package enum Stage: String, Sendable { case download, filter, outbox, plan }
 
   package var stage: Stage {
@@ -25,7 +25,7 @@ package enum FailureCode: Sendable, Hashable {
     }
   }
 
-  /// The code as reports show it.
+  /// The code as it appears in reports.
   package var text: String {
     switch self {
     case .download(let code): code.rawValue
@@ -36,7 +36,7 @@ package enum FailureCode: Sendable, Hashable {
     }
   }
 
-  /// - Returns: nil for a code that this version does not know.
+  /// - Returns: nil for an unknown code.
   package init?(text: String) {
     if text == FailureCode.io.text {
       self = .io

@@ -2,28 +2,29 @@ import JSON
 import Manifests
 import Transfer
 
-/// What a manifest's source has listed, or the listing of a folder that is its source, as the ledger remembers it. Its bytes are in the state folder.
+/// The list that was downloaded from a manifest's source, or the listing of a folder, as the ledger stores it. Its
+/// bytes are in the state folder.
 package struct FetchedList: Sendable, Equatable, Codable {
   package let format: String
 
-  /// Whether it is packed with gzip.
+  /// Whether it is compressed with gzip.
   package let isCompressed: Bool
   package let sha256: String
   package let bytes: Int
 
-  /// The URL that was asked, without secrets.
+  /// The requested URL, without secrets.
   package let url: String
 
   /// The URL that returned it, redirects followed, without secrets.
   package let finalURL: String
 
-  /// 200 or 304; nil for a file, and for what another request has returned.
+  /// 200 or 304; nil for a file, and for a list that another request returned.
   package let httpStatus: Int?
 
-  /// What of a folder was left out, and why; nil when nothing was, and for what is no folder.
+  /// Which entries of a folder were left out, and why; nil when none was, and for other lists.
   package var warnings: [String]?
 
-  /// Whether files of a folder were left for the next time, because they were being written; nil when none was.
+  /// Whether files of a folder were left out because they were being written; nil for no.
   package var isIncomplete: Bool?
 
   package init(
@@ -41,17 +42,17 @@ package struct FetchedList: Sendable, Equatable, Codable {
     self.isIncomplete = isIncomplete
   }
 
-  /// Whether a server has sent it, and no file of this machine has it.
+  /// Whether it came from a server and not from a file of this machine.
   package var isFromServer: Bool { (try? SourceLocation(parsing: finalURL))?.scheme != .file }
 
-  /// What is doubtful about the listing of a folder; nothing for a list that was downloaded.
+  /// The warnings about the listing of a folder; none for a downloaded list.
   package var manifestWarnings: [ManifestWarning] {
     if let warnings { return warnings.map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) } }
     guard bytes == 0, FolderLocation(parsing: url) != nil else { return [] }
     return [ManifestWarning(.noFiles, "\(url) has no files; folders in it are not read", at: .keyPath(["source"]))]
   }
 
-  /// The list as the report's `manifest` has it.
+  /// The list as it appears in the report's `manifest`.
   package var json: JSONValue {
     .object([
       "url": .string(url), "final_url": finalURL == url ? nil : .string(finalURL), "format": .string(format),

@@ -1,14 +1,14 @@
 import JSON
 import Scheduling
 
-/// A stretch of time in which entries waited because their host did not answer.
+/// A period in which entries waited because their host did not answer.
 package struct HostHold: Sendable, Equatable, Codable {
-  /// How the host failed last: `refused` (no connection came about), `unresolved` (no name server answers), `no-network`, `no-proxy`,
-  /// `unanswered` (no connection in time), `silent` (no answer in time) or `broken` (its answers break off, or a gateway says
-  /// that it is away).
+  /// The last failure of the host: `refused` (no connection), `unresolved` (no name server answers), `no-network`,
+  /// `no-proxy`, `unanswered` (connect timeout), `silent` (no answer in time) or `broken` (answers break off, or a
+  /// gateway reports that the host is down).
   package let cause: String
 
-  /// NAME or NAME:PORT; `this machine` for all hosts that had never answered.
+  /// NAME or NAME:PORT, or `this machine` for all hosts that had never answered.
   package let host: String
 
   /// Milliseconds since 1970, UTC.
@@ -22,7 +22,7 @@ package struct HostHold: Sendable, Equatable, Codable {
     self.ended = ended
   }
 
-  /// A report has so many of them at most, the first ones.
+  /// The most holds in a report. Later ones are left out.
   package static let limit = 100
 
   package var json: JSONValue {
@@ -31,6 +31,6 @@ package struct HostHold: Sendable, Equatable, Codable {
 }
 
 extension HostBreaker.Failure {
-  /// As reports and the status have it.
+  /// As it appears in reports and the status.
   package var text: String { rawValue }
 }

@@ -1,21 +1,21 @@
 import Foundation
 import Transfer
 
-/// Which hosts a rule is for: `example.org`, `*.example.org` (hosts beneath it at any depth, not the name itself) or `*`,
+/// A pattern for hosts: `example.org`, `*.example.org` (hosts beneath it at any depth, not the name itself) or `*`,
 /// each with or without a port. Hosts are compared in their canonical form, see `SourceLocation.canonicalHost`.
 package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
-  /// As it was written.
+  /// The pattern as written.
   package let description: String
 
-  /// What `candidates` lists for hosts that match: the pattern in its canonical form, without the port.
+  /// The pattern in its canonical form, without the port. `candidates` lists it for matching hosts.
   let name: String
 
-  /// nil for any.
+  /// nil for any port.
   package let port: Int?
 
-  /// A pattern that is none.
+  /// An invalid pattern.
   package struct ParseError: Error {
-    /// For people; goes on after the pattern.
+    /// For people. Continues a sentence that begins with the pattern.
     package let message: String
   }
 
@@ -63,7 +63,7 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
     return (host, Int(port))
   }
 
-  /// Whether a host is an IPv6 address or, since no domain is called by digits alone, an IPv4 address.
+  /// Whether a host is an IPv6 address or, since no domain's last label has only digits, an IPv4 address.
   private static func isAddress(_ host: String) -> Bool {
     let last = host.utf8.split(separator: UInt8(ascii: ".")).last
     return host.hasPrefix("[") || last?.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) == true

@@ -2,12 +2,13 @@ import Scheduling
 import System
 import Transfer
 
-/// The rules for hosts. For each host one of them holds: that for the host itself, else that of the longest pattern, and of
-/// two for the same hosts the one that has the port. Rules are not merged, so that one line of the file tells what is sent.
+/// The rules for hosts. One rule applies to each host: the rule for the host itself, else the one with the longest
+/// pattern; of two patterns for the same hosts, the one with the port. Rules are not merged, so that one line of the
+/// file shows everything that is sent.
 package struct HostRules: Sendable, Equatable {
   private var rules: [Key: HostRule] = [:]
 
-  /// What a reader of the rules should know, a line each.
+  /// Warnings about the rules, one line each.
   package var warnings: [String] = []
 
   private struct Key: Hashable {
@@ -26,7 +27,7 @@ package struct HostRules: Sendable, Equatable {
   package var mostPerHost: Int? { rules.values.compactMap(\.perHost).max() }
 
   /// Adds a rule.
-  /// - Returns: The pattern of another rule for the same hosts, which it would replace; nil when it was added.
+  /// - Returns: The pattern of an existing rule for the same hosts; nil when the rule was added.
   package mutating func add(_ rule: HostRule) -> HostPattern? {
     let key = Key(name: rule.pattern.name, port: rule.pattern.port)
     if let other = rules[key] { return other.pattern }
@@ -42,8 +43,8 @@ package struct HostRules: Sendable, Equatable {
 
   // MARK: Matching
 
-  /// The rule for a location; nil without one. The rate, which is a host's whatever the port, is that of the rule that holds
-  /// without one.
+  /// The rule for a location; nil when there is none. The rate applies to a host and all its ports, so it is taken from
+  /// the rule without a port.
   package func rule(for location: SourceLocation) -> HostRule? {
     guard !isEmpty, let host = location.canonicalHost, var rule = rule(forHost: host, port: location.port)
     else { return nil }
@@ -53,7 +54,7 @@ package struct HostRules: Sendable, Equatable {
 
   /// - Parameters:
   ///   - host: In its canonical form.
-  ///   - port: nil for no particular one.
+  ///   - port: nil for all ports.
   func rule(forHost host: String, port: Int?) -> HostRule? {
     for name in HostPattern.candidates(host) {
       if let port, let rule = rules[Key(name: name, port: port)] { return rule }
@@ -62,14 +63,14 @@ package struct HostRules: Sendable, Equatable {
     return nil
   }
 
-  /// What the scheduler allows at a host.
+  /// The scheduler's limits for a host.
   /// - Parameter name: As `SourceLocation.hostName` returns it.
   package func allowance(ofHost name: String) -> HostAllowance {
     guard !isEmpty, let host = SourceLocation.canonicalHost(of: name) else { return .standard }
     return rule(forHost: host, port: SourceLocation.port(ofHostName: name))?.allowance ?? .standard
   }
 
-  /// The patterns of the rules that hold for a host: one for all ports, and those of single ones.
+  /// The patterns of the rules for a host: the one for all ports, and those for single ports.
   /// - Parameter name: As `SourceLocation.hostName` returns it.
   package func patterns(ofHost name: String) -> [String] {
     guard !isEmpty, let host = SourceLocation.canonicalHost(of: name) else { return [] }
@@ -80,32 +81,32 @@ package struct HostRules: Sendable, Equatable {
   }
 }
 
-/// What the operator wants to be done otherwise at some hosts.
+/// The operator's settings for some hosts.
 package struct HostRule: Sendable, Equatable {
-  /// The hosts.
+  /// The hosts to which it applies.
   package let pattern: HostPattern
 
-  /// Downloads at once from each of them, 1 to 1024. Default: nil, as at any host.
+  /// Downloads at once from each host, 1 to 1024. Default: nil, the general limit.
   package var perHost: Int?
 
-  /// The least time between the requests of two entries to the same host, in seconds. Default: nil, none.
+  /// The least time between requests of two entries to the same host, in seconds. Default: nil, none.
   package var interval: Double?
 
-  /// The file of header fields that are sent to them. Default: nil, none.
+  /// The file with additional header fields. Default: nil, none.
   package var headersFile: String?
 
-  /// The file of user names and passwords, in the format of ftp's `.netrc`. Default: nil, none.
+  /// The file with user names and passwords, in the format of `.netrc`. Default: nil, none.
   package var netrcFile: String?
 
-  /// What differs for their transfers; its header fields, user names and passwords come from the files. Default: nothing.
+  /// The settings of transfers. Header fields, user names and passwords are read from the files. Default: none.
   package var settings = HostSettings()
 
-  /// A digest of the secrets that are sent; nil without any. Answers to requests with others may differ.
+  /// A digest of the secrets that are sent; nil when there are none. Servers may answer differently to other secrets.
   package var secrets: String?
 
   package init(_ pattern: HostPattern) { self.pattern = pattern }
 
-  /// What the scheduler needs of it.
+  /// The part of the rule that concerns the scheduler.
   var allowance: HostAllowance {
     HostAllowance(downloads: perHost, interval: Int(((interval ?? 0) * 1000).rounded(.up)))
   }

@@ -3,7 +3,7 @@ import Ledger
 import Manifests
 import System
 
-/// Where the things of one job lie.
+/// The paths of a job's files and folders.
 package struct JobFolder: Sendable {
   package let path: String
   package let name: String
@@ -11,10 +11,10 @@ package struct JobFolder: Sendable {
   /// The outbox's path.
   let root: String
 
-  /// The outbox, held open; nil to open it anew each time.
+  /// The open outbox; nil to open it each time.
   var outbox: OpenFolder?
 
-  /// - Parameter root: A folder above it. Default: the one above.
+  /// - Parameter root: An ancestor of the folder. Default: its parent.
   init(path: String, name: String, root: String? = nil, outbox: OpenFolder? = nil) {
     self.path = path
     self.name = name
@@ -29,22 +29,22 @@ package struct JobFolder: Sendable {
 
   package func manifest(extension suffix: String) -> String { path + "/manifest." + suffix }
 
-  /// Whether a file of the folder is the manifest of the run that ended last.
+  /// Whether a name is that of the manifest that the job's folder keeps of the last run.
   package static func isManifest(_ name: String) -> Bool { ManifestFileName(name)?.stem == "manifest" }
 
-  /// The path of something whose path is relative to the job's folder.
+  /// The path of a file, from its path relative to the job's folder.
   package func file(_ target: String) -> String { path + "/" + target }
 
   /// The relative path of a file that an entry delivers.
   /// - Parameters:
-  ///   - name: Of the result; no other of the job has it, whatever its format. For an original, the entry's.
-  ///   - suffix: Default: that of what is made of a result.
+  ///   - name: The result's name, which is unique in the job whatever the format; for an original, the entry's.
+  ///   - suffix: The extension. Default: that of files made from results.
   package static func path(of kind: Artifact.Kind, _ name: String, extension suffix: String = "jpg") -> String {
     "\(kind.folder)/\(name).\(suffix)"
   }
 }
 
-/// The job's folder and those in it, opened beneath the outbox: no symbolic link is followed.
+/// Opens the job's folder and its subfolders beneath the outbox. Symbolic links are not followed.
 extension JobFolder {
   /// The outbox. It is never created: when it is missing, a share may not be mounted.
   private func openOutbox() throws(SystemError) -> OpenFolder {
@@ -52,7 +52,7 @@ extension JobFolder {
     return try OpenFolder(root)
   }
 
-  /// The path of something beneath the outbox.
+  /// The path relative to the outbox, from one relative to the job's folder.
   private func beneath(_ path: String) -> String {
     let folder = relative(self.path)
     return path.isEmpty ? folder : folder + "/" + path
@@ -60,19 +60,19 @@ extension JobFolder {
 
   private func relative(_ path: String) -> String { String(Substring(path.utf8.dropFirst(root.utf8.count + 1))) }
 
-  /// Opens the folder, or one in it.
+  /// Opens the folder or a subfolder.
   /// - Parameter subfolder: A relative path.
   package func open(_ subfolder: String = "") throws(SystemError) -> OpenFolder {
     try openOutbox().folder(beneath(subfolder))
   }
 
-  /// Opens the folder, or one in it, and creates what is missing.
-  /// - Parameter changed: Gets the paths of those that got a new name in them, also when an error is thrown.
+  /// Opens the folder or a subfolder, and creates missing folders.
+  /// - Parameter changed: Receives the paths of the folders to which an entry was added, also when an error is thrown.
   package func create(_ subfolder: String = "", changed: inout [String]) throws(SystemError) -> OpenFolder {
     try openOutbox().create(beneath(subfolder), changed: &changed)
   }
 
-  /// Opens the folder, or one in it, and creates and syncs what is missing.
+  /// Opens the folder or a subfolder, and creates and syncs missing folders.
   package func createDurably(_ subfolder: String = "") throws(SystemError) -> OpenFolder {
     var changed: [String] = []
     let folder = try create(subfolder, changed: &changed)
@@ -80,7 +80,7 @@ extension JobFolder {
     return folder
   }
 
-  /// Syncs the folder, or one in it, if it is still there.
+  /// Syncs the folder or a subfolder, if it exists.
   package func syncIfThere(_ subfolder: String) throws(SystemError) {
     do throws(SystemError) {
       try openOutbox().syncFolder(beneath(subfolder))
@@ -95,8 +95,8 @@ extension JobFolder {
     try openOutbox().open(reading: beneath(target))
   }
 
-  /// What a path relative to the job's folder stands for, a symbolic link for itself.
-  /// - Returns: nil when there is nothing, also because something else has the name of a folder on the way.
+  /// The status of a path relative to the job's folder. Symbolic links are not followed.
+  /// - Returns: nil when the path does not exist, or a component of it is not a folder.
   package func status(of target: String) throws(SystemError) -> FileStatus? {
     do throws(SystemError) {
       return try openOutbox().status(of: beneath(target))
@@ -105,18 +105,18 @@ extension JobFolder {
     }
   }
 
-  /// Whether a path relative to the job's folder is that of a regular file with these contents.
+  /// Whether a path relative to the job's folder names a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.
   package func holds(_ target: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
     try openOutbox().holds(beneath(target), bytes: bytes, sha256: sha256)
   }
 
-  /// Whether a file has its final name, and is what was delivered.
+  /// Whether a delivered file exists under its final name, unchanged.
   package func holds(_ delivery: Delivery) throws(SystemError) -> Bool {
     try holds(delivery.target, bytes: delivery.bytes, sha256: delivery.sha256)
   }
 
-  /// What has the name of a result.
+  /// The file that has the name of a result.
   /// - Parameter target: Its path relative to the job's folder. The other parameters are those of `ExistingFile`.
   package func existingFile(
     of target: String, bytes: Int, sha256: String, known: LedgerOutput?, staging: Staging
@@ -125,10 +125,10 @@ extension JobFolder {
       beneath(target), in: openOutbox(), bytes: bytes, sha256: sha256, known: known, staging: staging)
   }
 
-  /// Creates the job's folder, if need be.
-  /// - Parameter changed: Gets the paths of those that got a new name in them, also when an error is thrown.
-  /// - Throws: `FolderObstacle` when the folder, or one of those that every job has, is a symbolic link, the folder a file, or
-  ///   the log anything but a file; `SystemError`.
+  /// Creates the job's folder if it is missing.
+  /// - Parameter changed: Receives the paths of the folders to which an entry was added, also when an error is thrown.
+  /// - Throws: `FolderObstacle` when the folder is a symbolic link or a file, one of its standard subfolders is a
+  ///   symbolic link, or the log is not a file; `SystemError`.
   package func prepare(changed: inout [String]) throws -> OpenFolder {
     let outbox = try openOutbox()
     if let kind = try outbox.status(of: Folder.name(of: path))?.kind, kind != .folder {
@@ -147,14 +147,14 @@ extension JobFolder {
 }
 
 extension OpenFolder {
-  /// Syncs a folder beneath it, or itself. It is opened for that: a sync that failed is never repeated on a descriptor.
+  /// Syncs a folder beneath it, or itself. Opens it, since a failed sync must not be repeated on a descriptor.
   func syncFolder(_ path: String) throws(SystemError) { try folder(path.isEmpty ? "." : path).sync() }
 }
 
-/// What keeps a job from beginning: something in the outbox has the name of one of its folders or of its log, and is
-/// something else. It is left as it is.
+/// The name of the job's folder, a subfolder or the log is taken by something else, which prevents the job from
+/// beginning. The obstacle is left unchanged.
 struct FolderObstacle: Error, Sendable, Equatable, CustomStringConvertible {
-  /// The path of what is in the way.
+  /// The path of the obstacle.
   let path: String
 
   let kind: FileStatus.Kind

@@ -2,31 +2,31 @@ import Foundation
 import Imaging
 import Manifests
 
-/// The manifest that a job works on, as the ledger remembers it.
+/// The manifest of a run, as the ledger stores it.
 package struct JobManifest: Sendable, Equatable, Codable {
-  /// The file's name when it was accepted.
+  /// The name of the file when it was accepted.
   package let file: String
 
   package let format: String
 
-  /// Of the file's bytes; empty when it was not read to its end, because it is too large.
+  /// The SHA-256 of the file; empty when the file is too large and was not read completely.
   package let sha256: String
 
-  /// Where the file lies if it is to be moved when the job is done; nil when it stays where it is.
+  /// The path from which the file is moved when the job is done; nil when it stays where it is.
   package let inboxPath: String?
 
-  /// Tells whether the file is still the one that was accepted, or has the same bytes and has taken its place.
+  /// Identifies the accepted file, or a later file with the same bytes.
   package var identity: String
 
   /// Milliseconds since 1970, UTC.
   package let accepted: Int
 
-  /// What entries get for the fields that they leave out, as the options said on acceptance.
+  /// The defaults for fields that entries leave out, from the options on acceptance.
   package let filters: String
   package let outputFormat: String
   package let quality: Int
 
-  /// Whether everything was to be asked for again; nil for false, and in ledgers of earlier versions.
+  /// Whether everything is requested again; nil for no, and in ledgers of earlier versions.
   package let refresh: Bool?
 
   /// What its entries need; nil when it was accepted without such options, and in ledgers of earlier versions.
@@ -36,22 +36,21 @@ package struct JobManifest: Sendable, Equatable, Codable {
   /// Default: nil, there is one.
   package var tooLarge: String?
 
-  /// The mode, the group and the owner of the file that was accepted; nil in ledgers of earlier versions.
+  /// The mode, group and owner of the accepted file; nil in ledgers of earlier versions.
   package var mode: Int?
   package var group: Int?
   package var owner: Int?
 
-  /// What its source has listed; nil when it lists its entries itself, and as long as its source was not downloaded.
+  /// The list from its source; nil when it contains its entries itself, and until the list is downloaded.
   package var list: FetchedList?
 
-  /// The first of the runs of which each has replaced the one before, its own being the last. Default: nil, it has replaced
-  /// none.
+  /// The first run of the chain of replacements that ends with its own. Default: nil, it has replaced none.
   package var chain: FirstRun?
 
-  /// What processes that have ended in order asked of servers for it. Default: nil, nothing.
+  /// The requests that earlier processes sent for the run, counted when they ended in order. Default: nil, none.
   package var transfers: Transfers?
 
-  /// The first of several runs.
+  /// The first of a chain of runs.
   package struct FirstRun: Sendable, Equatable, Codable {
     package let runID: String
 
@@ -64,22 +63,22 @@ package struct JobManifest: Sendable, Equatable, Codable {
     }
   }
 
-  /// The extension of the file's name, `.gz` included.
+  /// The extension of the file's name, including `.gz`.
   package var fileExtension: String { ManifestFileName(file)?.suffix ?? format }
 
-  /// Whether another manifest of the job lists the same: it has the same bytes, and entries get the same for the fields that
-  /// they leave out. What a source lists may have changed.
+  /// Whether another manifest of the job has the same bytes, and its entries the same defaults. Never for one with a
+  /// list, which may have changed.
   package func isSame(as other: JobManifest) -> Bool {
     list == nil && other.list == nil && tooLarge == nil && other.tooLarge == nil
       && (file, format, sha256) == (other.file, other.format, other.sha256)
       && (filters, outputFormat, quality, refresh) == (other.filters, other.outputFormat, other.quality, other.refresh)
   }
 
-  /// Whether it is to be moved out of an inbox.
+  /// Whether its file is in an inbox, from which it is moved when the job is done.
   /// - Parameter inbox: The inbox's path.
   package func lies(in inbox: String) -> Bool { inboxPath == inbox + "/" + file }
 
-  /// The form that is kept in the ledger.
+  /// The text that the ledger stores.
   package var text: String {
     get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
   }

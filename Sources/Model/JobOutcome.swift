@@ -1,16 +1,16 @@
 import Foundation
 
-/// What a run came to, all but its rows.
+/// The outcome of a run, without its rows.
 package struct JobOutcome: Sendable, Equatable, Codable {
   package enum State: String, Sendable, Codable {
     case succeeded, partial, failed, rejected
-    /// Nobody wanted it any more before all was done.
+    /// Its manifest was removed, or it was cancelled, before all entries had ended.
     case cancelled
-    /// An earlier run that had not ended when a later one of the same job began.
+    /// A later run of the same job replaced it before it had ended.
     case superseded
   }
 
-  /// How many rows there are of each kind.
+  /// The numbers of rows by state.
   package struct Counts: Sendable, Equatable, Codable {
     package var total = 0
     package var filtered = 0
@@ -34,7 +34,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
     }
   }
 
-  /// How many bytes went where.
+  /// The numbers of bytes downloaded and written.
   package struct Bytes: Sendable, Equatable, Codable {
     package var downloaded = 0
     package var written = 0
@@ -42,7 +42,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
     package init() {}
   }
 
-  /// Something that made the manifest rejected.
+  /// A reason why the manifest was rejected.
   package struct Problem: Sendable, Equatable, Codable {
     package let code: String
     package let message: String
@@ -85,20 +85,20 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   /// Milliseconds since 1970, UTC.
   package let finished: Int
 
-  /// How long it took; nil for what an earlier version recorded.
+  /// The duration; nil for a run that an earlier version recorded.
   package var elapsed: RunTime.Elapsed?
 
-  /// How the rows compare with those of the job's last run; nil when there was none.
+  /// The comparison of the rows with those of the job's last run; nil when there was none.
   package var sinceLast: SinceLast?
 
-  /// What kept the run from being faster, the largest share first; nil when nothing is known of it.
+  /// The bottlenecks of the run, the largest share first; nil when none is known.
   package var bottlenecks: [Bottleneck]?
 
-  /// When hosts of the run did not answer, so that entries waited, as far as the process that ended it knows; nil when it
-  /// does of none.
+  /// The periods in which hosts of the run did not answer and entries waited, as recorded by the process that ended the
+  /// run; nil when there were none.
   package var holds: [HostHold]?
 
-  /// Whether it is that of a manifest that was to take the place of a live run's, and was rejected: its report goes to
+  /// Whether the run's manifest should have replaced that of a live run and was rejected. Its report then goes to
   /// `history`. nil for no.
   package var isRejectedReplacement: Bool?
 
@@ -122,7 +122,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
 }
 
 extension JobOutcome {
-  /// The form that is kept in the ledger.
+  /// The text that the ledger stores.
   /// - Throws: `EncodingError`.
   package var text: String {
     get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
@@ -131,11 +131,11 @@ extension JobOutcome {
   /// - Throws: `DecodingError`.
   package init(text: String) throws { self = try JSONDecoder().decode(JobOutcome.self, from: Data(text.utf8)) }
 
-  /// The outcome of a job all of whose rows are durable.
+  /// The outcome of a job whose rows are all durable.
   /// - Parameters:
-  ///   - isFirst: Whether there was no run with which this one can be compared.
-  ///   - bottlenecks: What kept the run from being faster. Default: nothing is known of it.
-  ///   - holds: When its hosts did not answer. Default: they did.
+  ///   - isFirst: Whether there was no run to compare this one with.
+  ///   - bottlenecks: The bottlenecks of the run. Default: none is known.
+  ///   - holds: The periods in which its hosts did not answer. Default: none.
   package init(
     _ tally: JobTally, _ transfers: Transfers, at now: Int, taking elapsed: RunTime.Elapsed? = nil,
     isFirst: Bool = true, bottlenecks: [Bottleneck] = [], holds: [HostHold] = []
@@ -146,38 +146,37 @@ extension JobOutcome {
       bottlenecks: bottlenecks.isEmpty ? nil : bottlenecks, holds: holds.isEmpty ? nil : holds)
   }
 
-  /// How long the run took, in milliseconds: the difference of the times that the report shows, unless the wall clock was
-  /// set meanwhile.
+  /// The duration of the run in milliseconds: the difference of the times in the report, unless the wall clock was set
+  /// during the run.
   /// - Parameter accepted: When it began, in milliseconds since 1970.
   package func duration(since accepted: Int) -> Int {
     let shown = finished - accepted
     guard let elapsed else { return max(0, shown) }
-    // What a clock that is slewed may be off (500 ppm), and what the measurement began later.
+    // A slewed clock may be off by 500 ppm, and the measurement begins a little later.
     return abs(shown - elapsed.total) <= Self.clockTolerance + elapsed.total / 1000 ? max(0, shown) : elapsed.total
   }
 
   private static let clockTolerance = 2000
 
-  /// When the run ended, as reports show it: what the wall clock said, or, if that was set back to before the run began, how
-  /// long the run took after that.
+  /// When the run ended, as reports show it: by the wall clock or, if that was set back to before the run began, the
+  /// beginning plus the duration.
   /// - Parameter accepted: When it began, in milliseconds since 1970.
   package func finished(since accepted: Int) -> Int {
     finished < accepted ? accepted + duration(since: accepted) : finished
   }
 
-  /// The same, of a run that a later one has superseded.
+  /// The same outcome, for a run that a later one has superseded.
   package var superseded: JobOutcome {
     JobOutcome(
       state: .superseded, counts: counts, bytes: bytes, transfers: transfers, problems: problems, finished: finished,
       elapsed: elapsed)
   }
 
-  /// Whether the next run is compared with this one: not with one that was rejected or cancelled, which tells nothing of
-  /// its entries.
+  /// Whether the next run is compared with this one, which must not be rejected, superseded or cancelled.
   package var countsForNext: Bool { state != .rejected && state != .superseded && counts.cancelled == 0 }
 }
 
-/// Adds up a job's rows as they end.
+/// Counts a job's rows as they end.
 package struct JobTally: Sendable, Equatable {
   package private(set) var counts = JobOutcome.Counts()
   private(set) var bytes = JobOutcome.Bytes()
@@ -201,7 +200,7 @@ package struct JobTally: Sendable, Equatable {
     }
   }
 
-  /// Adds entries that were not done and have no rows.
+  /// Adds entries that were cancelled and have no rows.
   package mutating func addCancelled(_ count: Int) {
     counts.total += count
     counts.cancelled += count

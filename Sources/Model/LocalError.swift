@@ -3,7 +3,7 @@ import Glibc
 import Ledger
 import System
 
-/// An error of the machine's or of a file of ours, whose cause is known.
+/// An error of the machine or of a file of this program, with a known cause.
 package protocol LocalError: Error {
   var cause: ErrorCause { get }
 }
@@ -26,14 +26,14 @@ extension Error {
     (self as? SQLiteError)?.path == state.ledger || self is LedgerError
   }
 
-  /// Whether the machine is to blame: what failed is tried again.
+  /// Whether the machine failed. The operation is tried again.
   package var isOfMachine: Bool { localCause?.isOfMachine == true }
 
-  /// The same for something that only this program makes and removes.
+  /// Whether the machine failed, for a file that only this program creates and removes.
   package var isOfMachineForOwnFile: Bool { localCause?.isOfMachineForOwnFile == true }
 
-  /// Whether what cannot be done now may soon be possible: resources are used up, a disk fails. Permissions and a
-  /// want of space are for the operator.
+  /// Whether the operation may succeed soon: resources were used up, or a disk failed. Missing permissions and a full
+  /// disk are left to the operator.
   package var mayPassSoon: Bool {
     if let error = self as? SQLiteError, error.systemError != 0 {
       return ErrorCause(errno: error.systemError).mayPassSoon
@@ -42,8 +42,8 @@ extension Error {
     return localCause?.mayPassSoon == true
   }
 
-  /// Whether something cannot be written because its file system is mounted read-only, which is for the operator. A disk that
-  /// only answers EROFS may do so for a while.
+  /// Whether a file cannot be written because its file system is mounted read-only, which is left to the operator. A
+  /// failing disk may return EROFS for a while without that.
   package var isOfReadOnlyMount: Bool {
     switch self {
     case let error as SystemError: error.code == EROFS && Folder.isReadOnlyMount(error.path)
@@ -52,7 +52,7 @@ extension Error {
     }
   }
 
-  /// Whether SQLite has refused a change for what it is, and has not made it.
+  /// Whether SQLite rejected a change because of a constraint.
   package var isRefusal: Bool { (self as? SQLiteError)?.isConstraint == true }
 
   /// Whether the process or the machine has no descriptors, memory or other resources left.

@@ -2,11 +2,11 @@ import Glibc
 import System
 import Transfer
 
-/// Where things lie in the outbox.
+/// The paths of files and folders in the outbox.
 package struct OutboxFolder: Sendable {
   package let path: String
 
-  /// The folder, held open; nil for those who only look.
+  /// The open folder; nil for commands that only read the outbox.
   package var handle: OpenFolder?
 
   package init(path: String, handle: OpenFolder? = nil) {
@@ -14,46 +14,45 @@ package struct OutboxFolder: Sendable {
     self.handle = handle
   }
 
-  /// What is not for users: staging, and by default the state. Others may go through it to `status.json`, and see nothing
-  /// else.
+  /// The folder for internal files: staging and, by default, the state. Other users can read only `status.json` in it.
   package var hidden: String { path + "/.darkroom" }
 
-  /// What the instance is doing, for every user who may read the outbox.
+  /// The file with the instance's status, for all users who may read the outbox.
   package static let statusName = "status.json"
 
-  /// The path of something in the hidden folder, relative to the outbox.
+  /// The path of a file in the hidden folder, relative to the outbox.
   package static func hidden(_ name: String) -> String { ".darkroom/" + name }
 
-  /// Staging for those who keep their ledger in a state folder; another ledger's files are none of our business.
+  /// The staging folder of the ledger in a state folder. Each ledger has its own.
   package func staging(of state: StateFolder) -> String {
     hidden + "/" + stagingName(of: state)
   }
 
-  /// The same, relative to `hidden`.
+  /// The path of the staging folder, relative to `hidden`.
   package func stagingName(of state: StateFolder) -> String {
     let digest = MessageDigest()
     Array(state.path.utf8).withUnsafeBytes(digest.update)
     return "staging/" + digest.hexDigest().prefix(8)
   }
 
-  /// The file that says which process owns the outbox.
+  /// The file that names the process that owns the outbox.
   package static let instanceName = "instance"
 
   package func job(_ name: String) -> JobFolder { JobFolder(path: path + "/" + name, name: name, outbox: handle) }
 
-  /// The folder itself.
+  /// Opens the folder.
   package func open() throws(SystemError) -> OpenFolder {
     if let handle { return handle }
     return try OpenFolder(path)
   }
 
   /// Syncs the folder, or one beneath it.
-  /// - Parameter path: As that begins with the outbox's.
+  /// - Parameter path: A path that begins with the outbox's.
   func sync(_ path: String) throws(SystemError) {
     try open().syncFolder(String(Substring(path.utf8.dropFirst(self.path.utf8.count + 1))))
   }
 
-  /// The same for a folder that somebody may have taken away, or put something else in its place.
+  /// Syncs a folder, if it exists and is a folder.
   package func syncIfThere(_ path: String) throws(SystemError) {
     do throws(SystemError) {
       try sync(path)
@@ -63,7 +62,8 @@ package struct OutboxFolder: Sendable {
   }
 
   /// Opens the hidden folder, and creates it when it is missing.
-  /// - Throws: `StopError.outbox` when its name is a symbolic link's, or it is another user's; `SystemError`.
+  /// - Throws: `StopError.outbox` when the name is taken by a symbolic link or by another file, or the folder belongs
+  ///   to another user; `SystemError`.
   package func openHidden() throws -> OpenFolder {
     let outbox = try OpenFolder(path)
     let name = Folder.name(of: hidden)
@@ -75,7 +75,7 @@ package struct OutboxFolder: Sendable {
     guard try outbox.isOurs(folder.status()) else {
       throw StopError.outbox("\(hidden) is another user's: start the program as that user, or use another outbox")
     }
-    // Whatever the umask. Where a file system has no permissions there is nothing to do.
+    // Set regardless of the umask. File systems without permissions refuse it.
     if try folder.status().mode != 0o711 { try? folder.setMode(0o711) }
     return folder
   }

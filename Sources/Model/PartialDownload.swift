@@ -3,23 +3,23 @@ import Synchronization
 import System
 import Transfer
 
-/// The beginning of a source whose download broke off, in staging until the entry's next try takes it. When nobody can take
-/// it any more, the file is removed.
+/// The beginning of a source whose download broke off. It is in staging until the entry's next try takes it, and
+/// removed when the object is released.
 package final class PartialDownload: Sendable {
   package let bytes: Int
 
   private let body: PartialBody
   private let staging: Staging
 
-  /// File name in staging: no other has it, so that no later download's file is removed in its place.
+  /// The file's name in staging. It is unique, so that removing it never removes the file of a later download.
   private let name: String
   private let isTaken = Atomic(false)
 
   private static let count = Atomic(0)
 
-  /// Gives the file of a download that broke off another name.
+  /// Renames the file of a download that broke off.
   /// - Parameter download: Its name in staging.
-  /// - Returns: nil when nothing of it can be used, or the file cannot be renamed.
+  /// - Returns: nil when no part of it can be used, or the file cannot be renamed.
   package init?(_ body: PartialBody, _ download: String, in staging: Staging) {
     guard let bytes = body.bytes else { return nil }
     (self.body, self.bytes, self.staging) = (body, bytes, staging)
@@ -32,8 +32,8 @@ package final class PartialDownload: Sendable {
 
   deinit { if !isTaken.load(ordering: .relaxed) { staging.remove(name) } }
 
-  /// Gives the file the name of the entry's download again, open at its end. To be called once.
-  /// - Returns: nil when it is not what it was.
+  /// Renames the file to the entry's download, and opens it at its end. Must be called at most once.
+  /// - Returns: nil when the file has changed.
   package func take(as download: String) -> (file: OpenFile, body: PartialBody)? {
     guard let folder = try? staging.open(), (try? folder.rename(name, to: folder, as: download)) != nil else {
       return nil

@@ -18,8 +18,8 @@ extension PhotoRecord {
     return artifacts
   }
 
-  /// What the ledger keeps of the record, but for its files.
-  /// - Parameter row: What `row()` gives.
+  /// The record's entry for the ledger, without its files.
+  /// - Parameter row: The result of `row()`.
   package func ledgerEntry(_ row: ReportRow) -> LedgerEntry {
     let refreshed = snapshot.reused.flatMap { reused in
       LedgerEntry.Refreshed(target: reused.target, identity: reused.newIdentity, origin: reused.newOrigin)
@@ -70,12 +70,12 @@ extension PhotoRecord {
 }
 
 extension PhotoRecord.State {
-  /// What a report says of a record in this state.
+  /// The state that a report shows for a record in this state.
   fileprivate var inReport: ReportRow.State {
     switch self {
     case .filtered: .filtered
     case .failed: .failed
-    // A record that is not terminal is reported when the program stops only.
+    // A record that is not terminal is reported only when the program stops.
     case .new, .downloaded, .cancelled: .cancelled
     }
   }

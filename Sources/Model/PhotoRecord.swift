@@ -10,7 +10,7 @@ import Transfer
 package final class PhotoRecord: Sendable {
   package enum State: String, Sendable { case new, downloaded, filtered, failed, cancelled }
 
-  /// What was downloaded.
+  /// A downloaded source.
   package struct Source: Sendable, Equatable {
     package let finalURL: String
     package let httpStatus: Int?
@@ -18,19 +18,19 @@ package final class PhotoRecord: Sendable {
     package let sha256: String
     package var picture: ImageInfo?
 
-    /// Whether the bytes are in the cache, if anywhere, and not in staging.
+    /// Whether the bytes are, if anywhere, in the cache, and not in staging.
     package var isCached = false
 
-    /// Whether they came with a transfer of another entry of the same run.
+    /// Whether they were downloaded for another entry of the same run.
     package var isCoalesced = false
 
-    /// What the server says that they are, with its parameters; nil when it says nothing, and for pictures from the cache.
+    /// The media type from the server, with its parameters; nil when it sent none, and for pictures from the cache.
     package var contentType: String?
 
-    /// Whether not even the cache has them: the result is there.
+    /// Whether only the result exists, and the cache does not have the bytes either.
     package var isOfResult = false
 
-    /// The answer that brought it, if a server can be asked by it whether the source has changed.
+    /// The answer from which it was downloaded; nil when it cannot be used to ask whether the source has changed.
     package var answer: SourceAnswer?
 
     package init(
@@ -49,17 +49,17 @@ package final class PhotoRecord: Sendable {
       self.answer = answer
     }
 
-    /// Whether others have the bytes, too; then they are to be checked.
+    /// Whether other entries use the same bytes, which must then be checked.
     package var isShared: Bool { isCached || isCoalesced }
   }
 
-  /// What was made.
+  /// A result of a filtration.
   package struct Result: Sendable {
     package let picture: ImageInfo
     package let key: ResultKey
     /// The quality with which it was encoded; nil when it is lossless or a copy.
     package var quality: Int?
-    /// What is doubtful about it.
+    /// Warnings for the row.
     package var warnings: [ReportRow.Warning] = []
 
     package init(picture: ImageInfo, key: ResultKey, quality: Int? = nil, warnings: [ReportRow.Warning] = []) {
@@ -70,30 +70,30 @@ package final class PhotoRecord: Sendable {
     }
   }
 
-  /// Everything that changes.
+  /// The mutable state.
   package struct Live: Sendable {
     package var state = State.new
-    /// Whether its download has begun, or was to begin, by this record's operations.
+    /// Whether this record's operations have begun the download.
     var hasBegun = false
     package var source: Source?
     package var result: Result?
-    /// What stands for a result that was not made again.
+    /// The existing result that is used instead of a new one.
     package var reused: DeliveredResult?
-    /// The files that are delivered, complete in staging or in the outbox already.
+    /// The files to deliver. They are complete, in staging or in the outbox.
     package var artifacts: [Artifact] = []
     package var failure: EntryFailure?
-    /// Whether the source of the result that was there before has another SHA-256; nil when there was none.
+    /// Whether the source differs in its SHA-256 from that of the existing result; nil when there was no result.
     var isSourceChanged: Bool?
-    /// When it failed, as `Clock.monotonicSeconds`.
+    /// When the record failed, as `Clock.monotonicSeconds`.
     package var failedAt: Double?
     var timings = ReportRow.Timings()
-    /// How often a download was begun, tries of earlier operations included.
+    /// How many downloads were begun, including those of earlier tries.
     package var attempts: Int
-    /// What the download took from its host.
+    /// The use of the host by the download.
     package var usage = HostUsage()
   }
 
-  /// Tells the record from those of all live runs.
+  /// Identifies a record among those of all live runs.
   package struct ID: Sendable, Hashable {
     package let run: Int
     package let position: Int
@@ -107,50 +107,50 @@ package final class PhotoRecord: Sendable {
   package let entry: Entry
   package let run: RunContext
 
-  /// Which of the entry's URLs is in use, from 0.
+  /// The index of the URL in use among the entry's URLs, from 0.
   package let mirror: Int
 
-  /// The entry's failure in the job's last run; nil when it had none.
+  /// The entry's failure in the job's last run; nil when it did not fail.
   let lastFailure: LedgerFailure?
 
-  /// How the entry's mirrors before this one failed, in their order.
+  /// The failures of the entry's mirrors before this one, in their order.
   package let earlierMirrors: [ReportRow.MirrorFailure]
 
-  /// When the entry was first tried, in milliseconds since 1970; nil when that is this time.
+  /// When the entry was first tried, in milliseconds since 1970; nil when this is the first try.
   package let firstTried: Int?
 
-  /// What is different about this try.
+  /// The settings of this try.
   package let settings: HostSettings
 
-  /// Whether its time is so short that nothing follows from a host that does not answer.
+  /// Whether the time limit is so short that a timeout does not count against the host.
   let isCutShort: Bool
 
-  /// Whether its last try found out that the bytes of its source are not there: its result does not stand for them.
+  /// Whether the last try found that the bytes of its source are missing, so that its result cannot be reused.
   package let needsBytes: Bool
 
-  /// What another variant of its entry has downloaded for it; nil when it downloads by itself.
+  /// The source that another variant of its entry has downloaded; nil when the record downloads it.
   package let inherited: Source?
 
-  /// The positions of the variants of its entry that wait for its download.
+  /// The positions of the entry's variants that wait for this download.
   package let waitingVariants: [Int]
 
-  /// What the entry's last try, and then this one, has left of a download that broke off.
+  /// The beginning of a source whose download broke off, from the last try or from this one.
   private let partial: Mutex<PartialDownload?>
   private let admitted = ContinuousClock.now
   private let live: Mutex<Live>
 
   /// - Parameters:
-  ///   - mirror: Which of the entry's URLs is to be used, from 0.
+  ///   - mirror: The index of the URL to use among the entry's URLs, from 0.
   ///   - attempts: How often the entry was tried before.
-  ///   - settings: What is different about this try.
-  ///   - lastFailure: The entry's failure in the job's last run; nil when it had none.
-  ///   - isCutShort: Whether its time is so short that nothing follows from a host that does not answer.
-  ///   - partial: What the last try has left of a download that broke off.
-  ///   - earlierMirrors: How the entry's mirrors before this one failed.
-  ///   - firstTried: When the entry was first tried, in milliseconds since 1970; nil when that is this time.
-  ///   - needsBytes: Whether the result of its source does not stand for it.
-  ///   - inherited: What another variant of its entry has downloaded for it.
-  ///   - waitingVariants: The positions of the variants of its entry that wait for its download.
+  ///   - settings: The settings of this try.
+  ///   - lastFailure: The entry's failure in the job's last run; nil when it did not fail.
+  ///   - isCutShort: Whether the time limit is so short that a timeout does not count against the host.
+  ///   - partial: The beginning of the source, if the last download broke off.
+  ///   - earlierMirrors: The failures of the entry's mirrors before this one.
+  ///   - firstTried: When the entry was first tried, in milliseconds since 1970; nil when this is the first try.
+  ///   - needsBytes: Whether its result cannot be reused without the bytes of its source.
+  ///   - inherited: The source that another variant of its entry has downloaded.
+  ///   - waitingVariants: The positions of the entry's variants that wait for this download.
   package init(
     _ entry: Entry, run: RunContext, mirror: Int = 0, attempts: Int = 0, settings: HostSettings = HostSettings(),
     lastFailure: LedgerFailure? = nil, isCutShort: Bool = false, partial: PartialDownload? = nil,
@@ -184,8 +184,8 @@ package final class PhotoRecord: Sendable {
   package var failure: EntryFailure? { live.withLock { $0.failure } }
   var usage: HostUsage { live.withLock { $0.usage } }
 
-  /// The download is about to begin.
-  /// - Returns: Whether it may: in state `new`.
+  /// Records that the download begins.
+  /// - Returns: Whether it may begin, which requires the state `new`.
   package func beginDownload() -> Bool {
     let waited = admitted.duration(to: .now)
     return live.withLock {
@@ -198,7 +198,7 @@ package final class PhotoRecord: Sendable {
   }
 
   /// Cancels the record if its download has not begun.
-  /// - Returns: Whether it had not.
+  /// - Returns: Whether the record was cancelled.
   package func cancelUnbegun() -> Bool {
     live.withLock {
       guard $0.state == .new, !$0.hasBegun else { return false }
@@ -207,7 +207,7 @@ package final class PhotoRecord: Sendable {
     }
   }
 
-  /// The transfer has ended, well or not.
+  /// Records how the transfer used its host, whether or not it succeeded.
   package func usedHost(_ usage: HostUsage) {
     var usage = usage
     if isCutShort, usage.contact.isSilence { usage.contact = .unknown }
@@ -227,7 +227,8 @@ package final class PhotoRecord: Sendable {
   /// `downloaded → filtered`. In any other state nothing changes.
   /// - Parameters:
   ///   - artifacts: The result and what is delivered with it.
-  ///   - isChanged: Whether the source of the result that was there before has another SHA-256; nil when there was none.
+  ///   - isChanged: Whether the source differs in its SHA-256 from that of the existing result; nil when there was no
+  ///     result.
   package func filtered(
     _ result: Result, from picture: ImageInfo, delivering artifacts: [Artifact], isChanged: Bool? = nil,
     taking time: Duration
@@ -243,10 +244,10 @@ package final class PhotoRecord: Sendable {
     }
   }
 
-  /// Goes on without a file that cannot be delivered.
+  /// Drops a file that cannot be delivered. The other files are still delivered.
   package func drop(_ kind: Artifact.Kind) { live.withLock { $0.artifacts.removeAll { $0.kind == kind } } }
 
-  /// `downloaded → filtered`, by a result that is there already. In any other state nothing changes.
+  /// `downloaded → filtered`, with an existing result. In any other state nothing changes.
   package func reuse(_ delivered: DeliveredResult, delivering artifacts: [Artifact] = [], taking time: Duration) {
     live.withLock {
       guard $0.state == .downloaded else { return }
@@ -259,7 +260,7 @@ package final class PhotoRecord: Sendable {
     }
   }
 
-  /// To `failed`, from everywhere but `failed` and `cancelled`: even a result may turn out to be undeliverable.
+  /// To `failed`, except from `failed` and `cancelled`. Even the result of a filtered record may be undeliverable.
   package func fail(_ failure: EntryFailure) {
     live.withLock {
       guard $0.state != .failed, $0.state != .cancelled else { return }
@@ -270,15 +271,15 @@ package final class PhotoRecord: Sendable {
     }
   }
 
-  /// Replaces the failure of a record that has failed: more is known of its cause.
+  /// Replaces the failure of a failed record when its cause becomes known.
   package func replaceFailure(_ failure: EntryFailure) {
     live.withLock { if $0.state == .failed { $0.failure = failure } }
   }
 
-  /// Keeps what a download that broke off has left.
+  /// Keeps the beginning of a source whose download broke off.
   package func keep(_ left: PartialDownload?) { partial.withLock { $0 = left } }
 
-  /// Hands out what a download that broke off has left: from then on the record has nothing.
+  /// Returns the beginning of a source whose download broke off, and gives up ownership of it.
   package func takePartial() -> PartialDownload? {
     partial.withLock { partial in
       defer { partial = nil }
@@ -286,11 +287,11 @@ package final class PhotoRecord: Sendable {
     }
   }
 
-  /// Records that its host had refused requests so often in a row that the entry was given up, before its own tries were
+  /// Records how often in a row the host had refused requests when the entry was given up, before its own tries were
   /// used up.
   package func hostRefused(_ count: Int) { live.withLock { $0.failure?.hostRefusals = count } }
 
-  /// Forgets the files, which are complete in staging and cannot be delivered yet.
+  /// Drops the files, which are complete in staging and cannot be delivered yet.
   package func forgetFiles() { live.withLock { ($0.result, $0.artifacts) = (nil, []) } }
 
   /// To `cancelled`, unless the record is terminal.
@@ -303,7 +304,7 @@ package final class PhotoRecord: Sendable {
 }
 
 extension Duration {
-  /// The duration in milliseconds, to the microsecond.
+  /// The duration in milliseconds, with microsecond resolution.
   package var milliseconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds * 1_000_000 + attoseconds / 1_000_000_000_000) / 1000

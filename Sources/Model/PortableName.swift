@@ -1,11 +1,11 @@
 import Manifests
 import System
 
-/// Names of files and folders that every system can store: on Windows, on its shares and on memory cards, some cannot be.
+/// Replaces names of files and folders that some systems cannot store, such as Windows, its shares and memory cards.
 package enum PortableName {
-  /// A component of a path in which what other systems cannot store is replaced by `_`: `<>:"|?*\` and control characters,
-  /// characters that only change how others are shown (U+202E turns the direction round), dots at the end, and names of
-  /// devices, also before a dot. A space at the end becomes one, too. Its own result stays as it is.
+  /// Replaces what other systems cannot store in a component of a path with `_`: `<>:"|?*\`, control characters,
+  /// invisible format characters (such as U+202E, which reverses the direction of text), dots and spaces at the end,
+  /// and names of devices, also before a dot. The function is idempotent.
   package static func replacing(_ component: String) -> String {
     let isPlain = component.utf8.allSatisfy { (0x20..<0x7f).contains($0) && !isForbidden($0) }
     var name = component
@@ -15,8 +15,8 @@ package enum PortableName {
     return withoutDevice(withoutTrailingDots(name))
   }
 
-  /// The name of the job that is called so: in which something was replaced it ends in `~` and four hex digits of its hash.
-  /// Its own result stays as it is.
+  /// The job's name for a name. When something was replaced, it ends in `~` and four hex digits of the name's hash. The
+  /// function is idempotent.
   package static func job(_ name: String) -> String {
     let portable = replacing(name)
     return portable == name ? name : portable + "~" + MessageDigest.hexDigest(of: name).prefix(4)
@@ -38,13 +38,12 @@ package enum PortableName {
     }
   }
 
-  /// Some of the format characters are signs that are shown, such as those before Arabic numbers.
+  /// Whether a format character is visible, such as the signs before Arabic numbers.
   private static func isVisible(_ scalar: UnicodeScalar) -> Bool {
     !scalar.properties.isDefaultIgnorableCodePoint && !(0xfff9...0xfffb).contains(scalar.value)
   }
 
-  /// Whether a scalar without a shape of its own belongs to writing: scripts and emoji are joined by U+200C and U+200D, and
-  /// flags spelt with tags.
+  /// Whether an invisible format character is part of writing: U+200C and U+200D join letters, and tags spell flags.
   private static func isJoining(_ scalar: UnicodeScalar) -> Bool {
     switch scalar.value {
     case 0x200c, 0x200d, 0xe0020...0xe007f: true
@@ -62,7 +61,7 @@ package enum PortableName {
     return String(String.UnicodeScalarView(scalars))
   }
 
-  /// Windows looks at what precedes the first dot, without the spaces before that.
+  /// Windows compares the part before the first dot, without trailing spaces.
   private static func withoutDevice(_ name: String) -> String {
     guard let first = name.utf8.first, "acnlpACNLP".utf8.contains(first) else { return name }
     let stem = name.utf8.prefix { $0 != UInt8(ascii: ".") }
@@ -82,7 +81,8 @@ package enum PortableName {
 }
 
 extension ManifestFileName {
-  /// The job's name: the file's without extensions and leading dots; what other systems cannot store is replaced, since the
-  /// job's folder has it, with a hash, so that no two names become one job.
+  /// The job's name: the file's name without extensions and leading dots. Characters that other systems cannot store
+  /// are replaced, since the job's folder has this name, and a hash is appended, so that different files never share a
+  /// job by that.
   package var job: String { PortableName.job(visibleStem) }
 }

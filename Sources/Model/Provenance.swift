@@ -1,10 +1,10 @@
 import Imaging
 import JSON
 
-/// From what a result was made, as the ledger keeps it: what tells whether it would be made again the same, and what its
-/// row would say.
+/// How a result was made, as the ledger stores it. Decides whether the result would be the same if made again, and
+/// contains what its row needs.
 package struct Provenance: Sendable, Equatable {
-  /// A `ResultKey`, as text.
+  /// The text of a `ResultKey`.
   package let key: String
   package let source: ImageInfo
   package let output: ImageInfo
@@ -12,31 +12,31 @@ package struct Provenance: Sendable, Equatable {
   /// The quality with which it was encoded; nil when it is lossless or a copy, and in ledgers of earlier versions.
   package var quality: Int?
 
-  /// Whether the file was there already, with the same bytes, and this program has not put it there as far as it knew: it
-  /// is never removed. Nothing is known of a file without provenance either.
+  /// Whether the file existed before with the same bytes, and was probably not created by this program. It is never
+  /// removed. A file without provenance is of unknown origin.
   package var isAdopted = false
 
-  /// A file that is made of a result.
+  /// A file that was made from a result.
   package struct DerivedFile: Sendable, Equatable {
     package let bytes: Int
     let sha256: String
   }
 
-  /// What is delivered with the result, and was made of it.
+  /// The files that were made from the result and delivered with it.
   package var derived: [Artifact.Kind: DerivedFile] = [:]
 
-  /// A `SourceAnswer`, as text: the one that brought the source, or confirmed it last; nil for files, and in ledgers of earlier
-  /// versions.
+  /// The text of the `SourceAnswer` that delivered the source, or confirmed it last; nil for files, and in ledgers of
+  /// earlier versions.
   package var answer: String?
 
   /// The source's SHA-256.
   package var sourceSHA256: Substring { key.prefix { $0 != " " } }
 
-  /// The form that is kept in the ledger: JSON in a line, and the answer, if there is one, in those after it.
+  /// The text that the ledger stores: a line of JSON, followed by the lines of the answer, if there is one.
   package var text: String { answer.map { json + "\n" + $0 } ?? json }
 
   private var json: String {
-    // The first name is that of the ledger's version 2.
+    // The key "product" is that of version 2 of the ledger.
     let members = JSONValue.members([
       "product": .string(key), "source": source.json, "output": output.json,
       "quality": quality.map { .integer($0) },
@@ -51,7 +51,7 @@ package struct Provenance: Sendable, Equatable {
     (self.key, self.source, self.output) = (key.text, source, output)
   }
 
-  /// - Returns: nil for what another version wrote and this one does not understand.
+  /// - Returns: nil for a text that another version wrote and this one cannot read.
   package init?(text: String) {
     let parts = text.fields("\n", most: 2)
     guard let json = parts.first, let value = try? JSONValue(parsing: json), let key = value["product"]?.string,
@@ -68,19 +68,19 @@ package struct Provenance: Sendable, Equatable {
   }
 }
 
-/// What a filtration makes, and of what: results with the same key have the same bytes.
+/// Identifies the result of a filtration. Results with the same key have the same bytes.
 package struct ResultKey: Sendable, Hashable {
-  /// The source's SHA-256, the format, quality and metadata asked for, and the recipe.
+  /// The source's SHA-256, and the requested format, quality, metadata policy and recipe.
   package let text: String
 
   /// Whether the result is a lossless copy of the source.
   package let isCopy: Bool
 
-  /// The quality that was asked for; nil for a copy.
+  /// The requested quality; nil for a copy.
   package let quality: Int?
   package let metadata: MetadataPolicy
 
-  /// - Parameter sha256: The source's.
+  /// - Parameter sha256: The SHA-256 of the source.
   package init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
     let options = entry.options
     isCopy = entry.isCopied

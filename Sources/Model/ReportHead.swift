@@ -2,19 +2,19 @@ import Foundation
 import JSON
 import System
 
-/// Everything of a report but its rows, which come last: each key stands on a line of its own.
+/// The part of a report before its rows. Each key is on a line of its own.
 package struct ReportHead: Sendable, Equatable {
   package static let schemaVersion = 1
 
-  /// The line after which the rows come.
+  /// The line before the rows.
   package static let rowsBegin = "\"entries\":["
 
   package let members: [JSONValue.Member]
 
   package init(members: [JSONValue.Member]) { self.members = members }
 
-  /// Reads the head of a report, however long its rows are.
-  /// - Returns: nil when the file is no report of ours.
+  /// Reads the head of a report without reading its rows.
+  /// - Returns: nil when the file is not a report of this program.
   /// - Throws: `SystemError` when it cannot be read.
   package init?(of file: OpenFile) throws(SystemError) {
     let start = try file.readStart(1 << 20)
@@ -45,7 +45,7 @@ extension JSONValue {
   /// A time as RFC 3339 in UTC with milliseconds.
   /// - Parameter milliseconds: Since 1970.
   package static func time(_ milliseconds: Int) -> JSONValue {
-    // The format cuts off what is less than a millisecond: a number that is not exact in binary must not lose one.
+    // The format truncates to milliseconds. The addition keeps a number that is not exact in binary from losing one.
     let date = Date(timeIntervalSince1970: (Double(milliseconds) + 0.25) / 1000)
     return .string(date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
   }
@@ -69,7 +69,7 @@ extension JobOutcome.Counts {
   }
 }
 
-/// The program, as reports name it.
+/// The program's name and version in reports.
 package enum Tool {
   package static let name = "darkroom"
   package static let version = "0.1.0"

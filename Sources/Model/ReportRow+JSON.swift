@@ -2,7 +2,7 @@ import Imaging
 import JSON
 
 extension ReportRow {
-  /// The row as reports and events have it. Keys without a value are left out.
+  /// The row as reports and events show it. Keys without a value are left out.
   package var json: JSONValue {
     let start = JSONValue.members([
       "index": .integer(index),
@@ -30,8 +30,8 @@ extension ReportRow {
     return .object(start + derived.members(JSONValue.string) + end)
   }
 
-  /// Reads a row back.
-  /// - Throws: `JSONError` for a text that is no JSON, `RowError` for JSON that is no row.
+  /// Reads a row.
+  /// - Throws: `JSONError` for invalid JSON, `RowError` for JSON that is not a row.
   package init(parsing text: String) throws {
     let json = try JSONValue(parsing: text)
     guard let index = json["index"]?.integer, let name = json["name"]?.string, let url = json["url"]?.string,
@@ -50,7 +50,7 @@ extension ReportRow {
       warnings: Warning.list(in: json["warnings"]), metadata: json["metadata"])
   }
 
-  /// A text that is no row of a report.
+  /// A text that is not a row of a report.
   package struct RowError: Error, CustomStringConvertible {
     let text: String
     package var description: String { "this is no row of a report: \(text.prefix(200))" }
@@ -58,7 +58,7 @@ extension ReportRow {
 }
 
 extension ReportRow.Warning {
-  /// Reads a list, without codes of other versions.
+  /// Reads a list of warnings. Unknown codes are skipped.
   fileprivate static func list(in json: JSONValue?) -> [Self] {
     guard case .array(let list) = json else { return [] }
     return list.compactMap { json in
@@ -128,7 +128,7 @@ extension ReportRow.Timings {
 }
 
 extension ReportRow.Failure {
-  /// The failure as the `error` of a row and of events.
+  /// The failure as `error` of rows and events.
   package var json: JSONValue {
     .object([
       "stage": .string(stage), "code": .string(code), "message": .string(message),
@@ -163,7 +163,7 @@ extension ReportRow.MirrorFailure {
 }
 
 extension ImageInfo {
-  /// The description as rows and provenances have it.
+  /// The description as rows and provenances show it.
   var json: JSONValue {
     .object([
       "format": .string(format.rawValue), "width": .integer(width), "height": .integer(height),
@@ -171,7 +171,7 @@ extension ImageInfo {
     ])
   }
 
-  /// Reads the picture's members of an object; nil when one is missing or unknown.
+  /// Reads a picture's members from an object; nil when one is missing or unknown.
   init?(_ json: JSONValue?) {
     guard let format = json?["format"]?.string.flatMap(ImageFormat.init(rawValue:)),
       let width = json?["width"]?.integer, let height = json?["height"]?.integer

@@ -2,10 +2,10 @@ import Glibc
 import System
 
 extension ReportRow {
-  /// The SHA-256 of the source of a row that has a result, found in its JSON without parsing that, which would take ten
+  /// The SHA-256 of the source of a row with a result. It is searched for in the text, since parsing the JSON takes ten
   /// times as long.
-  /// - Parameter text: A row as `json` has it. A quote in a string is escaped, so it cannot be taken for one around it, and
-  ///   the metadata come last.
+  /// - Parameter text: A row as `json` formats it. Quotes in strings are escaped, so they cannot be mistaken for
+  ///   delimiters, and the metadata come last.
   /// - Returns: nil for a row without a result.
   package static func sourceSHA256(ofFiltered text: String) -> String? {
     text.withCString { start in
@@ -17,13 +17,13 @@ extension ReportRow {
     }
   }
 
-  /// Whether a row has failed, found as `sourceSHA256` is.
+  /// Whether a row has failed, found as in `sourceSHA256`.
   package static func isFailed(_ text: UnsafePointer<CChar>) -> Bool {
     value(of: #""state":""#, in: text).map { strncmp($0, #"failed""#, 7) == 0 } ?? false
   }
 
-  /// The place of a row in its manifest, found as `sourceSHA256` is.
-  /// - Returns: nil for what is no row.
+  /// The number of a row's line in its manifest, found as in `sourceSHA256`.
+  /// - Returns: nil for a text that is not a row.
   package static func index(_ text: UnsafePointer<CChar>) -> Int? {
     let key = #"{"index":"#
     guard strncmp(text, key, key.utf8.count) == 0 else { return nil }
@@ -33,13 +33,13 @@ extension ReportRow {
     return end.map { UnsafePointer($0) > start && $0.pointee == 0x2c && index >= 0 } == true ? index : nil
   }
 
-  /// The path of the source that a row has kept, as it stands in the JSON, found as `sourceSHA256` is.
+  /// The path of the original that a row has kept, as it is in the JSON, found as in `sourceSHA256`.
   /// - Returns: nil when it has kept none.
   package static func original(_ text: UnsafePointer<CChar>) -> UnsafeBufferPointer<UInt8>? {
     guard let file = value(of: #""source":{"file":""#, in: text), let next = strstr(text, #""filters":"#),
       file < UnsafePointer(next)
     else { return nil }
-    // A path has no quotes: they are replaced in names.
+    // A path contains no quotes, since names have them replaced.
     guard let end = strchr(file, 0x22) else { return nil }
     let bytes = UnsafeRawPointer(file).assumingMemoryBound(to: UInt8.self)
     return UnsafeBufferPointer(start: bytes, count: UnsafePointer(end) - file)
@@ -49,8 +49,8 @@ extension ReportRow {
     strstr(text, key).map { UnsafePointer($0) + key.utf8.count }
   }
 
-  /// Calls `body` with each row of a report, or of a log of rows, that can be read. A line holds one row.
-  /// - Throws: What `body` throws; `SystemError` when reading fails. What is no regular file has no rows.
+  /// Calls `body` with each readable row of a report or of a log of rows. Each line contains one row.
+  /// - Throws: Errors of `body`; `SystemError` when reading fails. A file that is not regular has no rows.
   package static func each(of file: OpenFile, _ body: (ReportRow) throws -> Void) throws {
     guard (try? file.status())?.kind == .file else { return }
     var rest: [UInt8] = []

@@ -3,47 +3,47 @@ import JSON
 import Ledger
 import System
 
-/// A row of the report: what became of an entry. Its JSON is described by `Documentation/report.schema.json`.
+/// A row of the report: the outcome of an entry. `Documentation/report.schema.json` describes its JSON.
 package struct ReportRow: Sendable, Equatable {
   package enum State: String, Sendable { case filtered, failed, cancelled }
 
   /// The delivered file.
   package struct Output: Sendable, Equatable {
-    /// Path beneath the job's folder.
+    /// The path, relative to the job's folder.
     package let file: String
     let picture: ImageInfo
     package let bytes: Int
     package let sha256: String
-    /// The quality with which it was encoded; nil when it is lossless or a copy, and when it is not known.
+    /// The quality with which it was encoded; nil when it is lossless, a copy, or unknown.
     var quality: Int?
-    /// What was kept of the source's metadata; nil when it is not known.
+    /// Which metadata of the source was kept; nil when unknown.
     var metadata: MetadataPolicy?
   }
 
-  /// What was downloaded.
+  /// The downloaded source.
   package struct Source: Sendable, Equatable {
     /// nil when it was not decoded.
     package let picture: ImageInfo?
     package let bytes: Int
     package let sha256: String
-    /// nil for a file, and for what came with another entry's request.
+    /// nil for a file, and for a source that another entry's request downloaded.
     let httpStatus: Int?
-    /// Whether the source of the result that was there before has another SHA-256; nil when there was none, or the row
-    /// failed in the last run.
+    /// Whether the source differs in its SHA-256 from that of the existing result; nil when there was no result, or the
+    /// row failed in the last run.
     var isChanged: Bool?
-    /// Path beneath the job's folder; nil when it is not kept there.
+    /// The path, relative to the job's folder; nil when originals are not kept.
     package var file: String?
   }
 
-  /// What is doubtful about a row although it did not fail by it.
+  /// A problem with which the row still succeeds.
   package struct Warning: Sendable, Equatable {
     /// Stable codes.
     package enum Code: String, Sendable, CaseIterable {
-      /// Metadata of a picture that was copied could not be read, and was left out.
+      /// Unreadable metadata of a copied picture, which were left out.
       case metadataUnreadable = "metadata-unreadable"
-      /// A picture is damaged where nothing that can be seen depends on it.
+      /// A damaged picture whose visible parts do not depend on the damage.
       case harmlessDamage = "harmless-damage"
-      /// A picture is damaged such that its colours or its orientation, in a copy also its pixels, may be wrong.
+      /// A damaged picture whose colours or orientation (for a copy, also its pixels) may be wrong.
       case visibleDamage = "visible-damage"
     }
 
@@ -57,7 +57,7 @@ package struct ReportRow: Sendable, Equatable {
     }
   }
 
-  /// How long the stages took, in milliseconds.
+  /// The durations of the stages, in milliseconds.
   struct Timings: Sendable, Equatable {
     var queued: Double?
     var download: Double?
@@ -70,18 +70,18 @@ package struct ReportRow: Sendable, Equatable {
     package let message: String
     package let httpStatus: Int?
     package let isRetryable: Bool
-    /// When the row first failed without having succeeded since: RFC 3339, UTC, with milliseconds. nil for a failure
-    /// that is not a row's.
+    /// When the row first failed without succeeding since: RFC 3339, UTC, with milliseconds. nil for a failure without
+    /// a row.
     package var firstSeen: String?
-    /// How many runs in a row the row has failed, this one included; nil for a failure that is not a row's.
+    /// The number of consecutive runs in which the row failed, this one included; nil for a failure without a row.
     package var runs: Int?
-    /// How often in a row the host had refused requests when the entry was given up, if it was tried less often itself.
+    /// How often in a row the host had refused requests; nil unless the entry failed for that with tries left.
     var hostRefusals: Int?
-    /// How each URL of an entry with several failed, in their order. Default: none.
+    /// The failures of all URLs of an entry with mirrors, in their order. Default: none.
     var mirrors: [MirrorFailure] = []
   }
 
-  /// How one of an entry's URLs failed.
+  /// The failure of one of an entry's URLs.
   package struct MirrorFailure: Sendable, Equatable {
     /// Without secrets.
     let url: String
@@ -89,22 +89,22 @@ package struct ReportRow: Sendable, Equatable {
     let httpStatus: Int?
   }
 
-  /// Place in the manifest, from 0.
+  /// The number of the line in the manifest, from 0.
   package var index: Int
   package let name: String
-  /// The name of the variant; nil for an entry without.
+  /// The name of the variant; nil for an entry without variants.
   package var variant: String?
   package let url: String
   let finalURL: String?
   package var state: State
   package let isReused: Bool
   let isCoalesced: Bool
-  /// Whether it has a result, and failed in the last run.
+  /// Whether the row has a result, and failed in the last run.
   var isRecovered = false
   var priority: String
   let attempts: Int
   package var output: Output?
-  /// Paths of what was made of the result, beneath the job's folder.
+  /// The paths of the files made from the result, relative to the job's folder.
   package var derived: [Artifact.Kind: String] = [:]
   package var source: Source?
   let filters: String
@@ -115,14 +115,14 @@ package struct ReportRow: Sendable, Equatable {
 
   package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
-  /// The bytes that were downloaded for this row: not for a file of the cache, or another entry's.
+  /// The bytes that were downloaded for this row. Files from the cache and downloads for other entries do not count.
   package var downloadedBytes: Int { isCoalesced || source?.httpStatus == 304 ? 0 : source?.bytes ?? 0 }
 
-  /// The bytes that source and result took on disk; a source that is the result counts twice.
+  /// The bytes of source and result that were written to disk. A source that is also the result counts twice.
   package var writtenBytes: Int { downloadedBytes + (isReused ? 0 : output?.bytes ?? 0) }
 
-  /// The row of an entry whose result turned out to be undeliverable.
-  /// - Parameter last: Its failure in the last run; nil when it had none.
+  /// The row of an entry whose result could not be delivered.
+  /// - Parameter last: The entry's failure in the last run; nil when it did not fail.
   package func failed(_ failure: EntryFailure, after last: LedgerFailure? = nil) -> ReportRow {
     var row = self
     (row.state, row.output, row.derived) = (.failed, nil, [:])
@@ -133,8 +133,8 @@ package struct ReportRow: Sendable, Equatable {
     return row
   }
 
-  /// What the next run compares the row with; nil unless it failed.
-  /// - Parameter name: Of the output.
+  /// The failure with which the next run compares the row; nil unless the row failed.
+  /// - Parameter name: The name of the output.
   package func ledgerFailure(name: String) -> LedgerFailure? {
     failure.map {
       LedgerFailure(name: name, firstSeen: $0.firstSeen ?? "", runs: $0.runs ?? 1, code: $0.code)
@@ -158,8 +158,9 @@ extension ReportRow.Failure {
 
   /// The failure of a row that fails now.
   /// - Parameters:
-  ///   - last: Its failure in the last run; nil when it had none.
-  ///   - firstTried: When it was first tried in this run, if it failed then, in milliseconds since 1970. Default: nil, now.
+  ///   - last: The row's failure in the last run; nil when it did not fail.
+  ///   - firstTried: When it was first tried in this run, in milliseconds since 1970, if it failed then. Default: nil,
+  ///     now.
   init(_ failure: EntryFailure, after last: LedgerFailure?, since firstTried: Int? = nil) {
     self.init(failure)
     firstSeen = last?.firstSeen ?? JSONValue.time(firstTried ?? Clock.wallMilliseconds).string

@@ -1,12 +1,11 @@
 import Synchronization
 import System
 
-/// The folders of results, held open for a moment, so that to look at one of many files is one call.
+/// Caches open folders of results for a moment, so that examining one of many files takes a single system call.
 ///
-/// No symbolic link is followed. A folder counts as the one under its path for a moment after it was opened, as if all files
-/// had been looked at just then.
+/// Symbolic links are not followed. When a folder is replaced, the cache uses the old one until its period ends.
 package final class ResultFolders: Sendable {
-  /// So many are held at most.
+  /// The most folders that are held open.
   static let limit = 8
 
   private struct Held {
@@ -19,11 +18,11 @@ package final class ResultFolders: Sendable {
   private let held = Mutex<[Held]>([])
   private let period: Int
 
-  /// - Parameter period: How long a folder counts as the one under its path, in milliseconds.
+  /// - Parameter period: How long an open folder is used, in milliseconds.
   package init(period: Int = 100) { self.period = period }
 
-  /// What a path relative to a job's folder stands for, a symbolic link for itself; nil when there is nothing.
-  /// - Throws: `SystemError`, also when something else has the name of a folder on the way.
+  /// The status of a path relative to a job's folder, symbolic links not followed; nil when it does not exist.
+  /// - Throws: `SystemError`, also when a component of the path is not a folder.
   package func status(of target: String, in job: JobFolder) throws(SystemError) -> FileStatus? {
     guard let slash = target.utf8.lastIndex(of: UInt8(ascii: "/")) else { return try job.open().status(of: target) }
     let now = Clock.monotonicMilliseconds
@@ -49,7 +48,7 @@ package final class ResultFolders: Sendable {
       held = [opened] + held.prefix(Self.limit - 1)
       return before
     }
-    // Those that are left out are closed here, not while the lock is held.
+    // Evicted folders are closed here, after the lock is released.
     withExtendedLifetime(before) {}
     return folder
   }

@@ -1,20 +1,19 @@
-/// How long what no live run needs is kept. Results stay until their manifest no longer names them, with `--prune`; the
-/// download cache is bounded by its size; what was damaged is for people to look at, and is not removed. Everything else goes
-/// when its run has ended, or at the next start (`OrphanCleanup`).
+/// How long data that no live run needs is kept. Results stay until their manifest no longer names them, with
+/// `--prune`. The size of the download cache is limited. Damaged files are kept for inspection. All other files are
+/// removed when their run has ended, or at the next start (`OrphanCleanup`).
 package enum Retention {
-  /// The record of a result lives as long as its file. Without the file it tells the next run whether its source has changed,
-  /// for so many seconds after the delivery.
+  /// How long the ledger keeps the record of a result whose file is missing, in seconds after the delivery. The next
+  /// run uses it to find out whether the source has changed. With the file, the record is kept.
   package static let resultRecord = 8 * 86_400.0
 
-  /// What failed in a job's last run, and the names that were derived in it, are needed as long as the job has a folder, and
-  /// for so many seconds after the run began: a consumer may move the folder away after each run.
+  /// How long the failures and derived names of a job's last run are kept when the job has no folder, in seconds after
+  /// the run began. A consumer may move the folder away after each run.
   package static let lastRun = 35 * 86_400.0
 
-  /// An ended run is needed while its manifest may be found in the inbox again: so many are remembered before that is looked
-  /// at, because it takes a sync.
+  /// How many ended runs are remembered before the inbox is checked for their manifests, which requires a sync. An
+  /// ended run is needed while its manifest may appear in the inbox again.
   package static let endedRuns = 128
 
-  /// What was put aside in `history` stays for so many seconds, whatever `--keep-history` says, so that whoever waits for the
-  /// job can read it.
+  /// How long reports in `history` are kept at least, in seconds, so that `wait` can read them.
   package static let history = 60.0
 }

@@ -1,31 +1,31 @@
-/// What all operations and deliveries of one run have in common.
+/// The context of all operations and deliveries of one run.
 package struct RunContext: Sendable {
   /// The run's number in this process, from 1.
   package let number: Int
   package let runID: String
 
-  /// Where the job's things lie in the outbox.
+  /// The job's folder in the outbox.
   package private(set) var folder: JobFolder
   package let staging: Staging
 
-  /// When the job was accepted or, if it has replaced others, the first of these, in milliseconds since 1970, UTC. What was
-  /// asked for since then is not asked for again.
+  /// When the job was accepted or, for a run that replaced others, the first of these, in milliseconds since 1970, UTC.
+  /// Sources requested since then are not requested again.
   package var accepted = Int.max
 
-  /// The first of the runs that it has replaced one after the other: what is asked for once in each run is not asked for again.
-  /// Default: nil, it has replaced none.
+  /// The first run of the chain of replacements that ends with this one. Requests that are sent once per run are not
+  /// sent again. Default: nil, it has replaced none.
   package var firstRunID: String?
 
-  /// Whether files may have the names of results already, whoever put them there.
+  /// Whether files may exist under the names of results.
   package var mayFindFiles = true
 
-  /// Whether what earlier runs downloaded and made is ignored, whatever the process that continues the run is told.
+  /// Whether earlier downloads and results are ignored, also by a process that continues the run with other options.
   package var isRefreshing = false
 
-  /// Whose file the manifest was, a user's number; nil when that is not known.
+  /// The user id of the manifest's owner; nil when unknown.
   package var user: Int?
 
-  /// Whether its entries may name files of this machine. Those that a server has listed may not.
+  /// Whether its entries may name files of this machine. Entries from a server may not.
   package var mayReadFiles = true
 
   package init(
@@ -44,7 +44,7 @@ package struct RunContext: Sendable {
     self.mayReadFiles = mayReadFiles
   }
 
-  /// The same run, whose documents go to its folder of `history`.
+  /// The same run, with its documents in its folder of `history`.
   package var inHistory: RunContext {
     var run = self
     run.folder = JobFolder(
@@ -60,11 +60,11 @@ package struct RunContext: Sendable {
   package var owner: PictureOwner { user.map(PictureOwner.user) ?? .run(runID) }
 }
 
-/// Who is behind the pictures of a run. A worker that a picture has taken over sees no other's.
+/// The owner of the pictures of a run. A compromised worker has access to the pictures of one owner only.
 package enum PictureOwner: Sendable, Equatable {
-  /// The user whose file the manifest is.
+  /// The user who owns the manifest.
   case user(Int)
 
-  /// Nobody known but the run itself.
+  /// The run itself, when the user is unknown.
   case run(String)
 }

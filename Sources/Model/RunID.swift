@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Names a run of a job: its time, so that names sort, and a number, so that they differ.
+/// Makes the names of runs: the time, so that they sort, and a number, so that they are unique.
 package enum RunID {
-  /// Counts the names that were made, from a random number on: those of one process differ, however many there are at once.
+  /// The number of names made, beginning at a random number. Names made by one process at the same time differ.
   private static let count = Atomic(UInt32.random(in: 0 ... .max))
 
-  /// - Parameter date: To a 4096th of a second, the first three of the eight digits.
+  /// - Parameter date: Its fraction, in units of 1/4096 s, becomes the first three of the eight digits.
   package static func make(at date: Date = Date()) -> String {
     let seconds = date.timeIntervalSince1970
     let fraction = UInt32((seconds - seconds.rounded(.down)) * 4096) << 20
@@ -19,10 +19,10 @@ package enum RunID {
     return date.formatted(format) + "-" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// Whether a text has the form of those that are made here.
+  /// Whether a text has the form of the names made here.
   package static func isMade(_ text: String) -> Bool { date(of: text) != nil }
 
-  /// When a run began, by its name.
+  /// The time at which a run began, from its name.
   /// - Returns: nil for a name of another form.
   package static func date(of runID: String) -> Date? {
     let parts = runID.split(separator: "-", omittingEmptySubsequences: false)
@@ -37,7 +37,7 @@ package enum RunID {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
   }
 
-  /// Whether a text may be the name of a folder of `history`.
+  /// Whether a text may be the name of a folder in `history`.
   package static func isValid(_ text: String) -> Bool {
     (8...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || isAlphanumeric($0) }
   }

@@ -1,20 +1,20 @@
 import JSON
 
-/// How the rows of a run compare with those of the job's last run. A row is identified by the name of its output.
+/// Compares the rows of a run with those of the job's last run. The name of the output identifies a row.
 package struct SinceLast: Sendable, Equatable, Codable {
   /// Rows that failed, and did not fail in the last run.
   package var failedNew = 0
 
-  /// Rows that failed in the last run, too.
+  /// Rows that failed in this run and in the last.
   package var failedAgain = 0
 
   /// Rows that have a result, and failed in the last run.
   package var recovered = 0
 
-  /// Rows that had a result before, from a source with another SHA-256.
+  /// Rows with an earlier result, whose source has another SHA-256 now.
   package var changed = 0
 
-  /// Rows that had a result before, from the same source.
+  /// Rows with an earlier result, whose source is unchanged.
   package var unchanged = 0
 
   mutating func add(_ row: ReportRow) {
@@ -34,7 +34,7 @@ package struct SinceLast: Sendable, Equatable, Codable {
 }
 
 extension SinceLast {
-  /// The counts as reports and events have them.
+  /// The counts as reports and events show them.
   package var json: JSONValue {
     .object([
       "failed_new": .integer(failedNew), "failed_again": .integer(failedAgain), "recovered": .integer(recovered),

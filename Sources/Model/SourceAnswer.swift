@@ -1,27 +1,27 @@
 import System
 import Transfer
 
-/// The answer to a request for a source, as far as it matters for whether the source has changed since.
+/// The parts of an answer that are needed to find out whether a source has changed.
 package struct SourceAnswer: Sendable, Equatable {
-  /// The request: a `CacheKey`, as text.
+  /// The request, as text of a `CacheKey`.
   package let request: String
 
-  /// By what a server is asked whether the source has changed; nil when it sent nothing, and for what is asked for once in each
-  /// run: then the answer says nothing to later runs but those that replace its own.
+  /// The validators for a conditional request; nil when the server sent none, and for requests that are sent once per
+  /// run, whose answers are valid only for that run and those that replace it.
   let validators: Validators?
 
   /// The URL that answered, redirects followed, as reports show it.
   let finalURL: String
 
-  /// What the server said that the source is, with its parameters; nil for pictures, and when it said nothing.
+  /// The media type that the server sent, with its parameters; nil for pictures, and when it sent none.
   let contentType: String?
 
   let bytes: Int
 
-  /// When it was asked, in milliseconds since 1970, UTC.
+  /// When the request was sent, in milliseconds since 1970, UTC.
   let time: Int
 
-  /// The form that is kept in the ledger: a line for each value. There are no line breaks in any.
+  /// The text that the ledger stores: one line for each value. Values contain no line breaks.
   var text: String {
     """
     \(time)
@@ -31,7 +31,7 @@ package struct SourceAnswer: Sendable, Equatable {
     """
   }
 
-  /// What is asked about the source, and by what: the end of `text`.
+  /// The request and its validators: the end of `text`.
   fileprivate var question: String {
     """
     \(request)
@@ -44,7 +44,7 @@ package struct SourceAnswer: Sendable, Equatable {
 }
 
 extension SourceAnswer {
-  /// - Returns: nil for what another version wrote and this one does not understand.
+  /// - Returns: nil for a text that another version wrote and this one cannot read.
   package init?(text: String) {
     let lines = text.fields("\n", omittingEmpty: false)
     guard lines.count == 8, let time = Int(lines[0]), let bytes = Int(lines[4]) else { return nil }
@@ -54,14 +54,14 @@ extension SourceAnswer {
       request: lines[3], validators: validators, finalURL: lines[1], contentType: value(2), bytes: bytes, time: time)
   }
 
-  /// What is known about a source.
+  /// The answer for a cached source.
   package init(_ source: CachedSource, of request: CacheKey) {
     self.init(
       request: request.text, validators: source.asked.isOnce ? nil : source.validators, finalURL: source.finalURL,
       contentType: source.contentType, bytes: source.bytes, time: source.asked.time)
   }
 
-  /// The source, whose bytes nobody has.
+  /// The source, whose bytes are not in the cache.
   package func source(sha256: String) -> CachedSource {
     CachedSource(
       sha256: sha256, bytes: bytes, finalURL: finalURL, validators: validators,
@@ -71,8 +71,8 @@ extension SourceAnswer {
 }
 
 extension PhotoRecord.Source {
-  /// Its answer, as text, if a result of it is to keep that in place of an earlier one: when something else is to be asked the
-  /// next time, or when the cache may not know when it was asked for last.
+  /// The text of the answer, if a result must store it in place of an earlier one: when the next request will differ,
+  /// or when the cache may not know the time of the last request.
   package func news(after known: String?) -> String? {
     guard let answer else { return nil }
     if let known, isCached, !isOfResult, known.hasSuffix("\n" + answer.question) { return nil }

@@ -1,21 +1,21 @@
-/// Counts, in bounded memory, for how many URLs each source occurs among the rows of a job that have a result, to tell
-/// whether that is so often that the report warns of it. Different sources may share a counter, and only a URL that follows
-/// itself is known to be the same, so that it may count too many.
+/// Counts, in bounded memory, how many different URLs each source has among a job's rows with a result. The report
+/// warns when a count reaches a threshold. Counts may be too high: sources may share a counter, and a URL is recognized
+/// only when it follows itself.
 package final class SourceCounts: @unchecked Sendable {  // it has one owner at a time
-  /// How many different requests with the same source are doubtful: 5, and in jobs of more than 50 000 entries one in
-  /// 10 000.
+  /// The number of different requests for the same source above which the report warns: 5, and in jobs of more than 50
+  /// 000 entries one in 10 000.
   package let threshold: Int
 
-  /// A power of two of them, at most 1 Mi; none for a job that cannot have so many requests.
+  /// The counters: a power of two, at most 1 Mi; empty for a job that has fewer entries than the threshold.
   private var counters: [UInt16]
 
-  /// The hash value of the URL that each counter has counted last.
+  /// The hash of the URL that each counter counted last.
   private var urls: [UInt32]
 
-  /// Whether a source may have occurred that often.
+  /// Whether the count of any source may have reached the threshold.
   package private(set) var isAnyFrequent = false
 
-  /// - Parameter total: How many entries the job has.
+  /// - Parameter total: The number of entries of the job.
   package init(total: Int) {
     threshold = max(5, total / 10_000)
     var count = total < threshold ? 0 : 64
@@ -33,12 +33,12 @@ package final class SourceCounts: @unchecked Sendable {  // it has one owner at 
     if isFrequent(place) { isAnyFrequent = true }
   }
 
-  /// Whether a source may have occurred so often that it is doubtful.
+  /// Whether the count of a source may have reached the threshold.
   package func isFrequent(_ sha256: some StringProtocol) -> Bool { !counters.isEmpty && isFrequent(place(of: sha256)) }
 
   private func isFrequent(_ place: Int) -> Bool { Int(counters[place]) >= min(threshold, Int(UInt16.max)) }
 
-  /// The counter of a source: the first 32 bits of its SHA-256, modulo the number of counters.
+  /// The index of a source's counter: the first 32 bits of its SHA-256, modulo the number of counters.
   private func place(of sha256: some StringProtocol) -> Int {
     var bits = 0
     for digit in sha256.utf8.prefix(8) { bits = bits << 4 | Int(digit & 0xf) + (digit >= 0x61 ? 9 : 0) }

@@ -2,7 +2,7 @@ import JSON
 import Transfer
 
 extension SourceRequest {
-  /// The request as fields of an entry; none for a plain GET.
+  /// The request as fields of an entry; empty for a plain GET.
   package var members: [JSONValue.Member] {
     var members: [JSONValue.Member] = []
     if method != .get { members.append(.init("method", .string(method.rawValue))) }
@@ -17,7 +17,7 @@ extension SourceRequest {
 }
 
 extension JSONValue {
-  /// The field `headers`: what occurs more than once has an array of values.
+  /// The field `headers`. A header that occurs more than once has an array of values.
   package static func headers(_ fields: [HeaderField]) -> JSONValue {
     .object(grouping: fields.map { Member($0.name, .string($0.value)) })
   }

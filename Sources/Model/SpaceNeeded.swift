@@ -1,8 +1,8 @@
 import System
 
-/// A manifest whose copy or index does not fit what is free now.
+/// Thrown when the copy or index of a manifest does not fit the free space.
 package struct SpaceNeeded: LocalError, CustomStringConvertible {
-  /// How many bytes must be free in the state folder's file system, besides `--min-free`.
+  /// The bytes that must be free in the state folder's file system, in addition to `--min-free`.
   package let bytes: Int
   package let file: String
 
@@ -17,13 +17,13 @@ package struct SpaceNeeded: LocalError, CustomStringConvertible {
 }
 
 extension StateFolder {
-  /// Looks whether there is room for a file.
+  /// Checks whether there is space for a file.
   /// - Parameters:
-  ///   - size: How many bytes it has.
-  ///   - file: What messages call it.
-  ///   - minFree: How many bytes are to stay free.
-  /// - Returns: Why there can never be room for it; nil when there is now.
-  /// - Throws: `SpaceNeeded` when there is none now; `SystemError`.
+  ///   - size: The size of the file in bytes.
+  ///   - file: The name of the file in messages.
+  ///   - minFree: The bytes that must stay free.
+  /// - Returns: Why the file system is too small for it; nil when there is space now.
+  /// - Throws: `SpaceNeeded` when there is not enough space now; `SystemError`.
   package func room(for size: Int, of file: String, minFree: Int) throws -> String? {
     let total = try Folder.totalSpace(path)
     let limit = total > minFree ? total - minFree : total

@@ -1,13 +1,13 @@
 import Glibc
 import System
 
-/// The folder on the outbox's file system in which files are written before they get their final names. The names tell
-/// the run and the entry, so that what a killed run left behind can be told apart.
+/// The folder on the outbox's file system in which files are written before they get their final names. Names contain
+/// the run and the position, so that files of a killed run can be identified.
 package struct Staging: Sendable {
   package let folder: String
   package let runID: String
 
-  /// The folder, held open; nil to open it anew each time.
+  /// The open folder; nil to open it each time.
   package var handle: OpenFolder?
 
   package init(folder: String, runID: String, handle: OpenFolder? = nil) {
@@ -27,30 +27,30 @@ package struct Staging: Sendable {
     "\(runID)-\(position).\(kind.rawValue)"
   }
 
-  /// The names of all files that an entry may have here, but for what a download that broke off has left: that is removed by
-  /// its `PartialDownload`.
+  /// The names of all files that an entry may have in staging, except that of a partial download, which
+  /// `PartialDownload` removes.
   func files(of position: Int) -> [String] {
     [download(position)] + Artifact.Kind.allCases.map { file($0, of: position) }
   }
 
-  /// The name of a file of the job itself, such as its report.
+  /// The name of a file of the job, such as its report.
   package func document(_ name: String) -> String { "\(runID)-\(name)" }
 
-  /// The folder itself.
+  /// Opens the folder.
   package func open() throws(SystemError) -> OpenFolder {
     if let handle { return handle }
     return try OpenFolder(folder)
   }
 
-  /// Checks that the folder has its path: when its file system is not mounted, everything seems to be missing.
-  /// - Throws: `SystemError`, `ESTALE` when it is missing, or there is another.
+  /// Checks that the folder has its path. When its file system is not mounted, all files seem to be missing.
+  /// - Throws: `SystemError` with `ESTALE` when the folder is missing or is another one.
   package func checkPresence() throws(SystemError) {
     guard try FileStatus.exists(folder),
       try handle?.status().identity.isSameNode(as: FileStatus(of: folder).identity) != false
     else { throw SystemError("the outbox is not there", folder, code: ESTALE) }
   }
 
-  /// Creates a file; what an earlier attempt of the same run left under the name is removed.
+  /// Creates a file. Replaces one that an earlier attempt of the same run left.
   package func create(_ name: String, mode: mode_t = 0o666) throws(SystemError) -> OpenFile {
     let folder = try open()
     do {
@@ -63,18 +63,18 @@ package struct Staging: Sendable {
 
   package func open(_ name: String) throws(SystemError) -> OpenFile { try open().open(reading: name) }
 
-  /// Gives a file from elsewhere a name here, too, or a copy where that is refused.
-  /// - Returns: Whether the name is there now, with the whole file.
+  /// Links a file from elsewhere into staging, or copies it where links are refused.
+  /// - Returns: Whether the complete file has the name now.
   package func link(_ path: String, as name: String) -> Bool { (try? open().link(path, orCopyTo: name)) ?? false }
 
-  /// Removes a file, if it is there and can be removed: staging is emptied at every start.
+  /// Removes a file, if possible. Staging is emptied at every start.
   package func remove(_ name: String) { try? open().remove(name) }
 
-  /// Removes all files of an entry of which nothing is to be delivered.
+  /// Removes all files of an entry that are not delivered.
   package func removeFiles(of position: Int) { for name in files(of: position) { remove(name) } }
 
-  /// Removes the files of all entries of the run, of which nothing is in progress or being delivered any more. They are looked
-  /// up in the folder: an entry may have some that never began.
+  /// Removes the files of all entries of the run, when none is in progress or being delivered. Lists the folder to find
+  /// them, since an entry that has not begun may have files too.
   package func removeFilesOfEntries() {
     for name in (try? open().names()) ?? [] {
       guard let text = name.text, text.hasPrefix(runID + "-"),

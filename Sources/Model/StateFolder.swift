@@ -1,16 +1,16 @@
 import Glibc
 import System
 
-/// Where the state lies: the ledger, and for each live job its manifest's snapshot and its index.
+/// The paths in the state folder: the ledger and, for each live job, the snapshot of its manifest and its index.
 package struct StateFolder: Sendable {
   package let path: String
 
-  /// The folder and its `jobs`, held open; nil to open them anew each time.
+  /// The open folder and its `jobs`; nil to open them each time.
   private var handles: (state: OpenFolder, jobs: OpenFolder)?
 
   package init(path: String) { self.path = path }
 
-  /// Opens the folder, and creates `jobs` when that is missing.
+  /// Opens the folder, and creates `jobs` if it is missing.
   package init(opening path: String) throws(SystemError) {
     self.path = path
     let folder = try OpenFolder(path)
@@ -19,39 +19,39 @@ package struct StateFolder: Sendable {
     handles = (folder, jobs)
   }
 
-  /// The folder itself.
+  /// Opens the folder.
   package func openFolder() throws(SystemError) -> OpenFolder {
     if let handles { return handles.state }
     return try OpenFolder(path)
   }
 
-  /// The folder with the files of the live jobs.
+  /// Opens the folder with the files of live jobs.
   package func openJobs() throws(SystemError) -> OpenFolder {
     if let handles { return handles.jobs }
     return try OpenFolder(jobs)
   }
 
   package var ledger: String { path + "/ledger.sqlite" }
-  /// There while a process uses the ledger: one that is found at a start was left by a process that died.
+  /// A file that exists while a process uses the ledger. One that exists at a start was left by a process that died.
   package static let useMark = "in-use"
 
-  /// What was damaged: a folder for each ledger that was set aside, and for each run that could not be read.
+  /// The folder for damaged data: a folder for each ledger that was set aside, and for each run that could not be read.
   package var damaged: String { path + "/damaged" }
 
   package var jobs: String { path + "/jobs" }
   package var cache: String { path + "/cache" }
-  /// How far `LedgerRetention` has come.
+  /// The file with the progress of `LedgerRetention`.
   package var retention: String { path + "/retention.json" }
 
-  /// Remembers which files of the inbox were reported as ignored.
+  /// The file that lists the files of the inbox that were reported as ignored.
   package var ignored: String { path + "/ignored.json" }
 
-  /// A run's files are named after it.
+  /// The path of the copy of a run's manifest.
   package func snapshot(_ runID: String, extension suffix: String) -> String {
     jobs + "/" + snapshotName(runID, extension: suffix)
   }
   package func snapshotName(_ runID: String, extension suffix: String) -> String { "\(runID).\(suffix.lowercased())" }
-  /// What a run's manifest has listed elsewhere, once it was downloaded.
+  /// The path of the list that was downloaded from the source of a run's manifest.
   package func list(_ runID: String) -> String { jobs + "/" + listName(runID) }
   package func listName(_ runID: String) -> String { runID + ".list" }
   package func index(_ runID: String) -> String { "\(jobs)/\(runID).index" }
@@ -59,14 +59,14 @@ package struct StateFolder: Sendable {
   /// The run to which a file in `jobs` belongs.
   package static func runID(of name: String) -> String { String(name.prefix { $0 != "." }) }
 
-  /// Removes what a run has in `jobs`: nobody needs it when the run has ended, and the next start removes what is left.
-  /// - Parameter hasList: Whether its entries were listed elsewhere. Default: no.
+  /// Removes the files of an ended run from `jobs`. Those that remain are removed at the next start.
+  /// - Parameter hasList: Whether there is a downloaded list. Default: no.
   package func remove(_ runID: String, extension suffix: String, hasList: Bool = false) {
     try? openJobs().remove(snapshotName(runID, extension: suffix))
     if hasList { try? openJobs().remove(listName(runID)) }
     removeIndex(runID)
   }
 
-  /// Removes what was planned of a run.
+  /// Removes the index of a run.
   package func removeIndex(_ runID: String) { try? openJobs().remove(runID + ".index") }
 }

@@ -2,13 +2,13 @@ import Foundation
 import System
 import Transfer
 
-/// Why the program cannot go on. A failed entry is never one of these: it is a row of the report.
+/// Why the program must stop. The failure of an entry is never one of these, but a row of the report.
 package enum StopError: Error, Sendable, CustomStringConvertible {
   /// Another instance owns a folder.
   case busy(folder: String, process: Int?)
   /// A named manifest, folder or job does not exist or cannot be read.
   case missing(String)
-  /// Something has the name that is wanted; it will be free when a job is done.
+  /// The wanted name is taken until a job is done.
   case taken(String)
   /// The queues were suspended for longer than `--lock-wait`.
   case pausedTooLong(seconds: Double, causes: String)
@@ -18,9 +18,9 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   case held(jobs: [String], seconds: Double)
   /// The outbox cannot be written.
   case outbox(String)
-  /// The machine failed for so long that `run` gives up.
+  /// The machine has failed for so long that `run` gives up.
   case machine(reason: String, seconds: Double)
-  /// Something that should not happen.
+  /// An internal error.
   case broken(String)
 
   package var description: String {
@@ -41,17 +41,16 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
 
   package var isMissing: Bool { if case .missing = self { true } else { false } }
 
-  /// What is wrong with something that was named as an argument, and that may have been meant to be a URL: without its
-  /// userinfo.
+  /// The error for a named argument, without the userinfo of a URL, since the argument may have been meant as one.
   package static func missing(_ path: String, _ why: String) -> StopError {
     .missing("\(SourceLocation.redacted(path)): \(why)")
   }
 
-  /// The same for what the system says of it.
+  /// The error for a system error with a named argument.
   package static func missing(_ error: SystemError) -> StopError { .missing(error.redacted.description) }
 }
 
 extension SystemError {
-  /// The error of a path that was named as an argument, without the userinfo of a URL.
+  /// The error without the userinfo of a URL that its path may be.
   package var redacted: SystemError { SystemError(operation, SourceLocation.redacted(path), code: code) }
 }

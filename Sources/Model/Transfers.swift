@@ -2,19 +2,19 @@ import Foundation
 import JSON
 import Transfer
 
-/// What a run asked of servers, tries that failed included.
+/// The requests that a run sent to servers, including those of failed tries.
 package struct Transfers: Sendable, Equatable, Codable {
-  /// More hosts than this are in the total only.
+  /// The most hosts that are listed. Requests to further ones count in the total only.
   static let hostLimit = 100
 
   package struct Counts: Sendable, Equatable, Codable {
     /// Requests that were sent, redirects included.
     package var requests = 0
-    /// Those of a try after the first.
+    /// Requests of tries after the first.
     package var retries = 0
-    /// Of bodies.
+    /// Bytes of bodies.
     package var bytes = 0
-    /// Those over a connection that was open already.
+    /// Requests over an existing connection.
     package var connections_reused = 0
 
     package init(requests: Int = 0, retries: Int = 0, bytes: Int = 0, connections_reused: Int = 0) {
@@ -43,11 +43,11 @@ package struct Transfers: Sendable, Equatable, Codable {
     package let host: String
     package fileprivate(set) var counts = Counts()
     package fileprivate(set) var failures: [String: Int] = [:]
-    /// How often it was put on hold.
+    /// How often the host was put on hold.
     package fileprivate(set) var holds = 0
     fileprivate var firstByte = MedianTime()
 
-    /// The median of the times to the first byte, in milliseconds, at most 4.5 % off; nil when it never answered.
+    /// The median time to the first byte in milliseconds, at most 4.5 % off; nil when the host never answered.
     package var firstByteMedian: Double? { firstByte.milliseconds }
 
     fileprivate init(host: String) { self.host = host }
@@ -86,16 +86,16 @@ package struct Transfers: Sendable, Equatable, Codable {
 
   package private(set) var total = Counts()
 
-  /// Those that were asked, or would have been if nothing had failed; in this order.
+  /// The hosts in the order of their first request, including those to which no request could be sent.
   package private(set) var hosts: [Host] = []
 
   package init() {}
 
-  /// Adds what was asked of a host.
+  /// Adds the requests sent to a host.
   /// - Parameters:
-  ///   - failure: Why the transfer failed; nil when it did not.
+  ///   - failure: Why the transfer failed; nil when it succeeded.
   ///   - isHeld: Whether it put the host on hold.
-  ///   - firstByte: How long the answer took to begin, in seconds; nil without an answer.
+  ///   - firstByte: The time to the first byte of the answer, in seconds; nil without an answer.
   package mutating func add(
     _ counts: Counts, of host: String, failure: TransferError.Code? = nil, isHeld: Bool = false,
     firstByte: Double? = nil
@@ -109,7 +109,7 @@ package struct Transfers: Sendable, Equatable, Codable {
     if let firstByte { hosts[place].firstByte.add(milliseconds: firstByte * 1000) }
   }
 
-  /// The index of a host; nil when there are too many.
+  /// The index of a host; nil when the limit is reached.
   private mutating func place(of host: String) -> Int? {
     if let place = hosts.firstIndex(where: { $0.host == host }) { return place }
     guard hosts.count < Self.hostLimit else { return nil }
@@ -117,14 +117,14 @@ package struct Transfers: Sendable, Equatable, Codable {
     return hosts.count - 1
   }
 
-  /// The totals as reports and events have them; nil when no server was to be asked.
+  /// The totals as reports and events show them; nil when no request was needed.
   package var json: JSONValue? {
     guard total.requests > 0 || !hosts.isEmpty else { return nil }
     return .object(total.members + [.init("hosts", .array(hosts.map(\.json)))])
   }
 }
 
-// The counts stand beside `host` and `hosts`, not beneath a key of their own.
+// The counts are encoded beside `host` and `hosts`, without a key of their own.
 extension Transfers {
   private enum Key: CodingKey { case hosts }
 
@@ -140,24 +140,23 @@ extension Transfers {
   }
 }
 
-/// The median of durations, from how many fall into each of 192 ranges between 0.1 ms and 28 minutes, whatever their
-/// number. A range is an eighth of a power of two wide, so that the median is at most 4.5 % off; what is shorter or longer
-/// counts for the first or the last range.
+/// The median of durations, from a histogram of 192 ranges between 0.1 ms and 28 minutes. A range is an eighth of a
+/// power of two wide, so that the error is at most 4.5 %. Durations outside count in the first or the last range.
 struct MedianTime: Sendable, Equatable {
   private static let shortest = 0.1
   private static let rangesPerDoubling = 8.0
   private static let ranges = 192
 
-  /// By range; empty before the first duration.
+  /// The counts by range; empty before the first duration.
   private var counts: [UInt32] = []
   private var total = 0
 
-  /// The median when the durations are not known any more.
+  /// A median that was computed before, when its durations are not known.
   private var known: Double?
 
   init() {}
 
-  /// A median that was found before.
+  /// Creates a median that was computed before.
   init(milliseconds: Double?) { known = milliseconds }
 
   mutating func add(milliseconds: Double) {
@@ -167,7 +166,7 @@ struct MedianTime: Sendable, Equatable {
     total += 1
   }
 
-  /// The median in milliseconds, to a tenth; nil without any durations.
+  /// The median in milliseconds, to a tenth; nil without durations.
   var milliseconds: Double? {
     guard total > 0 else { return known }
     var before = 0

@@ -3,17 +3,17 @@ import Ledger
 import Model
 import System
 
-/// What earlier runs of a job delivered for one entry, which need not be made again.
+/// The results that earlier runs of a job delivered for one entry, and that may be reused.
 package struct EarlierResults: Sendable {
   package let folder: JobFolder
 
-  /// The files that may be the entry's.
+  /// The outputs that may be the entry's.
   package let outputs: [LedgerOutput]
 
-  /// Looks at the files; nil to open their folder each time.
+  /// Examines the files; nil to open their folder each time.
   var folders: ResultFolders?
 
-  /// Whether they may stand for what is to be made.
+  /// Whether the results may be reused.
   var mayBeReused = true
 
   package init(folder: JobFolder, outputs: [LedgerOutput], folders: ResultFolders? = nil, mayBeReused: Bool = true) {
@@ -23,15 +23,15 @@ package struct EarlierResults: Sendable {
     self.mayBeReused = mayBeReused
   }
 
-  /// The paths at which results of an entry, and their sources, may lie: also those of another format, with which the entry is
-  /// compared.
+  /// The possible paths of an entry's results and sources, in all formats, since the entry is also compared with a
+  /// result of another format.
   package static func targets(of entry: Entry, withOriginals: Bool = false) -> [String] {
     let suffixes = ImageFormat.allCases.map(\.fileExtension)
     return suffixes.map { JobFolder.path(of: .result, entry.name, extension: $0) }
       + (withOriginals ? suffixes.map { JobFolder.path(of: .original, entry.lineName, extension: $0) } : [])
   }
 
-  /// Whether a source lies where it was delivered, and nobody has changed it since.
+  /// Whether an original is where it was delivered, and is unchanged.
   func hasOriginal(_ target: String, sha256: String) -> Bool {
     guard mayBeReused, let output = outputs.first(where: { $0.target == target && $0.sha256 == sha256 }) else {
       return false
@@ -39,17 +39,17 @@ package struct EarlierResults: Sendable {
     return (try? unchangedIdentity(output)) ?? nil != nil
   }
 
-  /// Whether a file of our user with exactly the bytes of a source lies where that is to be delivered, on disk.
+  /// Whether a file of this process's user with exactly the bytes of a source has its target, and is synced.
   func hasEqual(_ source: Delivery, _ staging: Staging) throws(SystemError) -> Bool {
     try folder.existingFile(of: source.target, bytes: source.bytes, sha256: source.sha256, known: nil, staging: staging)
       != nil
   }
 
-  /// The entry's result, if it would become the same again and nobody has changed or removed it since.
+  /// The entry's existing result, if making it again would give the same one, and it is unchanged.
   ///
-  /// A file is taken to be unchanged when inode, size and times are what they were; otherwise its bytes tell.
-  /// - Throws: `SystemError`: the result is to be made then.
-  /// - Parameter source: The source; nil when it says nothing for later.
+  /// A file counts as unchanged when inode, size and times are the same; otherwise its bytes are compared.
+  /// - Parameter source: The source; nil when its answer need not be stored.
+  /// - Throws: `SystemError`. The result must then be made.
   func result(of entry: Entry, as key: ResultKey, from source: PhotoRecord.Source? = nil) throws -> DeliveredResult? {
     for output in outputs where mayBeReused {
       guard var provenance = output.origin.flatMap(Provenance.init(text:)), provenance.key == key.text,
@@ -66,9 +66,9 @@ package struct EarlierResults: Sendable {
     return nil
   }
 
-  /// The source of the entry's result, if that would become the same again and nobody has changed or removed it since, and it
-  /// is known what brought it: then its bytes need not be there.
-  /// - Parameter keepsOriginals: Whether the source must lie beside the result, too.
+  /// The source of the entry's existing result, if making the result again would give the same one, it is unchanged,
+  /// and the answer that returned the source is known. The bytes of the source are then not needed.
+  /// - Parameter keepsOriginals: Whether the original must exist beside the result.
   func source(
     of entry: Entry, by request: CacheKey, metadata: MetadataPolicy, keepsOriginals: Bool
   ) -> CachedSource? {
@@ -77,7 +77,7 @@ package struct EarlierResults: Sendable {
         let answer = provenance.answer.flatMap(SourceAnswer.init(text:)), answer.request == request.text
       else { continue }
       let sha256 = String(provenance.sourceSHA256)
-      // Another digest is one of bytes that nobody has.
+      // A checksum of another algorithm cannot be compared without the bytes.
       guard entry.checksum.map({ $0.algorithm == .sha256 && $0.digest == sha256 }) ?? true,
         provenance.key == ResultKey(of: sha256, for: entry, metadata: metadata).text,
         (try? unchangedIdentity(output)) ?? nil != nil
@@ -89,8 +89,7 @@ package struct EarlierResults: Sendable {
     return nil
   }
 
-  /// The paths of what was made of a result, where it still is where it was put. A page can do without it: its bytes are not
-  /// looked at.
+  /// The paths of the existing files made from a result. Only sizes are compared, since pages work without them.
   private func derived(_ provenance: Provenance, _ name: String) -> [Artifact.Kind: String] {
     var paths: [Artifact.Kind: String] = [:]
     for (kind, file) in provenance.derived {
@@ -101,25 +100,25 @@ package struct EarlierResults: Sendable {
   }
 
   /// Whether none of the results was made from a source.
-  /// - Returns: nil when it is not known from what they were made, or there are none.
+  /// - Returns: nil when their sources are unknown, or there are no results.
   func isChanged(_ sha256: String) -> Bool? {
     let sources = outputs.compactMap { $0.origin.flatMap(Provenance.init(text:))?.sourceSHA256 }
     return sources.isEmpty ? nil : !sources.contains(sha256[...])
   }
 
-  /// What has the final name of a result that was made, as far as it does not keep it from being delivered.
-  /// - Throws: `SystemError` when that cannot be told now.
+  /// The file that has the final name of a new result, if it does not prevent the delivery.
+  /// - Throws: `SystemError` when the file cannot be examined now.
   func existingFile(of result: Delivery, _ staging: Staging) throws(SystemError) -> ExistingFile? {
     try folder.existingFile(
       of: result.target, bytes: result.bytes, sha256: result.sha256,
       known: outputs.first { $0.target == result.target }, staging: staging)
   }
 
-  /// - Returns: nil when the file is not what was delivered.
+  /// - Returns: nil when the file has changed.
   private func unchangedIdentity(_ output: LedgerOutput) throws -> String? {
     guard let identity = try? status(of: output.target)?.identity.text else { return nil }
     if identity == output.identity { return identity }
-    // Looked at before its bytes are read: a change in between shows the next time.
+    // The identity is read before the bytes, so that a change in between is found the next time.
     return try folder.holds(output.target, bytes: output.bytes, sha256: output.sha256) ? identity : nil
   }
 

@@ -5,24 +5,24 @@ import Synchronization
 import System
 import Transfer
 
-/// The first operation of an entry: its source, streamed into a file in staging.
+/// The first operation of an entry: streams its source to a file in staging.
 ///
-/// Asynchronous: it occupies a place in the download queue, but no thread while bytes come.
+/// Asynchronous: it occupies a slot of the download queue, but no thread while bytes arrive.
 package final class ImageDownloader: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
   private enum Phase { case waiting, executing, finished }
 
   private struct Live {
     var phase = Phase.waiting
     var transfer: TransferID?
-    /// What is shared with other downloads of the same request; nil for files.
+    /// Identifies downloads of the same request; nil for files.
     var key: SharedDownloads.Key?
-    /// The download that it waits for; nil while it waits for none.
+    /// The download that it waits for; nil when it does not wait.
     var leader: PhotoRecord.ID?
   }
 
   package let record: PhotoRecord
 
-  /// What has arrived; nothing while it waits for another download.
+  /// The bytes that have arrived; none while it waits for another download.
   package let progress = TransferProgress()
   private let engine: TransferEngine
   private let access: CacheAccess
@@ -37,14 +37,14 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private let live = Mutex(Live())
 
   /// - Parameters:
-  ///   - access: Where the source may be already, and is kept.
-  ///   - delivered: The source of a request that need not be there, because its result is. Default: nil.
-  ///   - shared: The other downloads that are under way.
-  ///   - rules: Those for hosts.
-  ///   - endings: Where what has been transferred ends: the engine's thread is for transfers.
-  ///   - report: Called on any thread before it begins its request or waits for another, and on the engine's thread when
-  ///     the first answer to its request begins to arrive, if that is to be reported.
-  ///   - ended: Called on any thread, before the operation finishes.
+  ///   - access: The cache.
+  ///   - delivered: The source of a request whose bytes are not needed, because its result exists. Default: nil.
+  ///   - shared: The other downloads in progress.
+  ///   - rules: The rules for hosts.
+  ///   - endings: The queue on which transfers are completed, since the engine's thread only transfers.
+  ///   - report: Called on any thread before the request begins, or when the download waits for another; and on the
+  ///     engine's thread when the first answer to the request arrives, if that is reported.
+  ///   - ended: Called on any thread before the operation finishes.
   init(
     _ record: PhotoRecord, engine: TransferEngine, access: CacheAccess,
     delivered: @escaping @Sendable (CacheKey) -> CachedSource? = { _ in nil }, shared: SharedDownloads,
@@ -77,7 +77,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     begin()
   }
 
-  /// Begins the download, or waits for another of the same request.
+  /// Begins the download, or waits for another one of the same request.
   private func begin() {
     if let source = record.inherited, source.isCached || (try? staging.open(download)) != nil {
       if reportsBeginning { report(.downloadBegan(record, at: nil)) }
@@ -103,7 +103,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       live.withLock { $0.leader = leader }
       guard leader == nil else {
         if reportsBeginning { report(.downloadBegan(record, at: nil)) }
-        // Whoever cancels it from now on finds it waiting.
+        // A later cancellation finds it among the waiting downloads.
         if isCancelled, shared.withdraw(self, from: key) { finish() }
         return
       }
@@ -120,13 +120,13 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     }
   }
 
-  /// What stands for the URL: the entry's key, which is its job's own. No slash is in a job's name.
+  /// The text that replaces the URL in keys: the entry's `cache-key`, within its job. A job's name contains no slash.
   private var sourceName: String? { record.entry.key.map { record.run.job + "/" + $0 } }
 
   /// - Parameters:
-  ///   - key: What the cache knows the request by; nil when it is not to keep what comes.
-  ///   - known: What the cache has of it.
-  ///   - settings: What differs at its host.
+  ///   - key: The key of the request in the cache; nil when the source is not added to the cache.
+  ///   - known: The source in the cache.
+  ///   - settings: The settings of the host's rule.
   private func transfer(
     _ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil,
     settings: HostSettings = HostSettings()
@@ -150,8 +150,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     if isCancelled { engine.cancel(transfer) }
   }
 
-  /// The file to download to: what the last try has left, or a new one.
-  /// - Parameter mayContinue: Whether the next try may continue what this one leaves.
+  /// The file to download to: the partial download of the last try, or a new file.
+  /// - Parameter mayContinue: Whether the next try may continue this download.
   private func destination(mayContinue: Bool) throws -> (OpenFile, PartialBody?) {
     let left = record.takePartial()
     guard mayContinue else { return (try create(), nil) }
@@ -159,16 +159,16 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     return (try create(), PartialBody())
   }
 
-  /// The cache has the same file, and keeps it to itself.
+  /// Creates the file. It is private, since the cache may link it.
   private func create() throws(SystemError) -> OpenFile { try staging.create(download, mode: 0o600) }
 
-  /// What is called when an answer begins to arrive; nil when that is not reported.
+  /// Called when an answer begins to arrive; nil when that is not reported.
   private var reportAnswer: (@Sendable () -> Void)? {
     guard reportsAnswer else { return nil }
     return { [record, report] in report(.hostAnswered(record)) }
   }
 
-  /// Records how a transfer ended.
+  /// Records the result of a transfer.
   private func take(
     _ result: Result<TransferOutcome, TransferError>, _ key: CacheKey?, _ known: CachedSource?, after time: Duration
   ) {
@@ -190,7 +190,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   // MARK: The cache
 
-  /// What is kept of a source that was downloaded. Of one that may not be stored nobody asks whether it has changed.
+  /// The form in which the cache stores a downloaded source. Validators are dropped if the answer must not be stored.
   private func source(of outcome: TransferOutcome) -> CachedSource {
     CachedSource(
       sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL,
@@ -198,13 +198,13 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       contentType: outcome.contentType.flatMap { $0.hasPrefix("image/") ? nil : $0 })
   }
 
-  /// Whether it is a page of another host, such as that of a captive portal.
+  /// Whether it is an HTML page of another host, such as that of a captive portal.
   private func isForeignPage(_ outcome: TransferOutcome) -> Bool {
     ["text/html", "application/xhtml+xml"].contains { outcome.contentType?.lowercased().hasPrefix($0) == true }
       && SourceLocation.hostName(of: outcome.finalURL) != SourceLocation.hostName(of: record.url)
   }
 
-  /// The server says that the source is what it was.
+  /// Uses a source that the server has confirmed to be unchanged.
   private func confirm(_ known: CachedSource?, _ key: CacheKey?, _ outcome: TransferOutcome, taking time: Duration) {
     guard let known, let key else { return record.fail(.cache) }
     staging.remove(download)
@@ -219,7 +219,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       time: Clock.wallMilliseconds, isOnce: !record.entry.request.isCacheable)
   }
 
-  /// Uses what the cache has, or whose result is there, without its bytes. Whether they are there still, the filtration finds out.
+  /// Uses a source from the cache, or one whose result exists. The filtration checks whether its bytes still exist.
   private func use(_ known: CachedSource, _ key: CacheKey, taking time: Duration = .zero) {
     let isOwn = known.asked.position == record.entry.position && known.asked.runID == record.run.runID
     record.downloaded(
@@ -232,7 +232,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   // MARK: Other downloads of the same request
 
-  /// The download that this one has waited for has ended: its file is linked, its failure shared.
+  /// Completes a download that has waited for another: links its file, or shares its failure.
   private func adopt(_ leader: PhotoRecord.Live, from path: String) {
     guard !isCancelled else { return finish() }
     switch leader.state {
@@ -250,10 +250,10 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     finish()
   }
 
-  /// The record whose download this one waits for; nil while it waits for none.
+  /// The record whose download this one waits for; nil when it does not wait.
   var leader: PhotoRecord.ID? { live.withLock { $0.leader } }
 
-  /// Keeps other transfers of its host waiting no more, because it is too slow.
+  /// Gives up its slot at the host because it is too slow, so that other transfers can start.
   func leaveSlot() {
     if let transfer = live.withLock({ $0.transfer }) { engine.leaveSlot(transfer) }
   }
@@ -271,8 +271,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   private var download: String { staging.download(record.entry.position) }
 
-  /// Ends a download that led. It is reported first, because a refusal is the host's and counts for those that waited, too;
-  /// then these get its file, before its filtration removes it.
+  /// Ends a download for which others may wait. The end is reported first, because a refusal by the host counts for the
+  /// waiting ones too. They get the file before its filtration removes it.
   private func end() {
     reportEnd()
     if let key = live.withLock({ $0.key }) {
@@ -281,7 +281,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     enter(.finished)
   }
 
-  /// Ends a download that waited for another, or never began.
+  /// Ends a download that waited for another, or did not begin.
   private func finish() {
     reportEnd()
     enter(.finished)
@@ -292,17 +292,17 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     ended(record)
   }
 
-  /// Gives the other variants of the entry the file, each for its own filtration.
+  /// Links the file for the other variants of the entry, each of which has its own filtration.
   private func shareWithVariants() {
     guard !record.waitingVariants.isEmpty, record.source?.isCached == false else { return }
     for position in record.waitingVariants {
       staging.remove(staging.download(position))
-      // One that does not get it downloads it itself.
+      // A variant without the file downloads it.
       _ = staging.link(staging.path(download), as: staging.download(position))
     }
   }
 
-  /// Changes the phase. The queue observes it (key-value observing).
+  /// Changes the phase. The queue observes it by key-value observing.
   private func enter(_ phase: Phase) {
     let key = phase == .executing ? "isExecuting" : "isFinished"
     willChangeValue(forKey: key)
@@ -320,7 +320,7 @@ extension PhotoRecord.Source {
 }
 
 extension HostUsage {
-  /// - Parameter url: The one that was asked first.
+  /// - Parameter url: The URL of the first request.
   fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration, from url: String) {
     self.init()
     isOwn = true
@@ -334,7 +334,7 @@ extension HostUsage {
       guard error.code != .cancelled, error.code != .io else { return }
       failure = error.code
       if let hostFailure = error.hostFailure {
-        // The last host that was asked may be another one.
+        // After redirects, the last host may be another one.
         let host = error.finalURL.flatMap(SourceLocation.hostName)
         if host == nil || host == SourceLocation.hostName(of: url) { contact = .failed(hostFailure) }
       } else if let answer = error.answer {
@@ -346,7 +346,7 @@ extension HostUsage {
 
 extension HostScheduler.Contact {
   fileprivate static func answered(_ answer: HostAnswer?, _ requests: RequestCount) -> Self {
-    // The last of several answers may be another host's.
+    // The last of several answers may come from another host.
     .answered(
       firstByte: requests.sent == 1 ? answer?.firstByte : nil,
       isMultiplexed: requests.sent == 1 && answer?.isHTTP2 == true)
@@ -354,7 +354,7 @@ extension HostScheduler.Contact {
 }
 
 extension Entry.Priority {
-  /// The same priority among the operations of a queue.
+  /// The same priority for operations of a queue.
   var queuePriority: Operation.QueuePriority {
     switch self {
     case .veryHigh: .veryHigh

@@ -5,7 +5,7 @@ import Synchronization
 import System
 import Transfer
 
-/// The second operation of an entry: its source decoded, filtered and encoded into a file in staging. It depends on the
+/// The second operation of an entry: decodes, filters and encodes its source to a file in staging. Depends on the
 /// entry's download, and occupies one processor.
 final class ImageFiltration: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
   let record: PhotoRecord
@@ -17,16 +17,16 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private let makesPreviews: Bool
 
   private struct Shared {
-    /// The result of which this is the first filtration.
+    /// The result that other filtrations copy from this one.
     var led: ResultKey?
-    /// The entry whose filtration leads, and ends before this one begins.
+    /// The entry whose filtration makes the same result, and ends before this one begins.
     var leader: PhotoRecord?
   }
 
   private let shared = Mutex(Shared())
 
   /// - Parameters:
-  ///   - keepsOriginals: Whether the source is delivered, too. Default: false.
+  ///   - keepsOriginals: Whether the source is delivered as well. Default: false.
   ///   - makesPreviews: Whether a large result gets a preview. Default: false.
   init(
     _ record: PhotoRecord, access: ResultAccess, decoding: DecodingAccess, limits: ImageLimits,
@@ -45,18 +45,18 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     queuePriority = record.entry.priority.queuePriority
   }
 
-  /// What is to be made; nil until the source is known.
+  /// The key of the result; nil until the source is known.
   var key: ResultKey? {
     let live = record.snapshot
     guard live.state == .downloaded, let source = live.source else { return nil }
     return ResultKey(of: source.sha256, for: record.entry, metadata: metadata)
   }
 
-  /// Makes others that make the same result begin after this one.
+  /// Makes other filtrations with the same result begin after this one.
   func lead(_ key: ResultKey) { shared.withLock { $0.led = key } }
 
-  /// Makes the filtration begin after another that makes the same result, and then copy what that has made. The other one gets
-  /// at least the priority of this one, which would wait for what comes before it otherwise.
+  /// Makes the filtration begin after another one with the same result, and copy that. The other one gets at least the
+  /// priority of this one, which otherwise would wait for operations of lower priority.
   func follow(_ leader: ImageFiltration) {
     shared.withLock { $0.leader = leader.record }
     if leader.queuePriority.rawValue < queuePriority.rawValue { leader.queuePriority = queuePriority }
@@ -64,7 +64,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   }
 
   override func main() {
-    // Foundation keeps them, and they their records and files, for as long as this one lives.
+    // Foundation retains dependencies, with their records and files, as long as this operation.
     for dependency in dependencies { removeDependency(dependency) }
     let (led, leader) = shared.withLock { shared in
       defer { shared = Shared() }
@@ -82,15 +82,15 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
   }
 
-  /// Whether reading a picture, or copying a file, was given up.
+  /// Whether reading a picture, or copying a file, was cancelled.
   private static func isCancellation(_ error: any Error) -> Bool {
     (error as? ImagingError)?.code == .cancelled || (error as? SystemError)?.code == ECANCELED
   }
 
-  /// Gets the result in the cheapest way: it is there, another entry has it, its source is it, or it is made.
+  /// Gets the result in the cheapest way: reuses or copies an existing one, copies the source, or makes it.
   private func make(_ key: ResultKey, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
     let began = ContinuousClock.now
-    // What came by a transfer of its own was compared with the checksum on its way.
+    // A source that this entry downloaded was compared with the checksum during the transfer.
     if source.isShared, !source.isOfResult, record.entry.checksum != nil { try check(open(source), source) }
     // When the outbox cannot be read, the result is made.
     if let delivered = try? access.earlier.result(of: record.entry, as: key, from: source) {
@@ -108,10 +108,10 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     staging.remove(download)
   }
 
-  // MARK: What is there already
+  // MARK: Existing results
 
-  /// Copies the result of the leader's filtration, or fails as it did.
-  /// - Returns: Whether it had a result.
+  /// Copies the result of the leader's filtration, or fails with its failure.
+  /// - Returns: Whether the leader had a result.
   private func copy(_ leader: PhotoRecord, as key: ResultKey, since began: ContinuousClock.Instant) throws -> Bool {
     let live = leader.snapshot
     if let failure = live.failure, failure.code.stage == .filter { throw failure }
@@ -129,14 +129,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return true
   }
 
-  /// Recipe `none`, format `keep`: the source's bytes are the result, without what `--metadata` does not keep, once the
-  /// header has been checked.
+  /// Makes the result for recipe `none` and format `keep`: the source's bytes without the metadata that `--metadata`
+  /// removes. Only the header is checked.
   private func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
     let file = try open(source)
     let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file)
     guard let copied else {
       let original = try self.original(source, copy.info.format, copying: file)
-      // Where the file system knows no modes there is nothing to be set.
+      // File systems without modes refuse this.
       try? file.makePublic()
       return try finish(
         file, copy.info, source.sha256, as: key, from: copy.info, with: [original], staged: download, since: began,
@@ -150,16 +150,16 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       warnings: ReportRow.Warning.of(copy))
   }
 
-  /// Copies what was downloaded for this entry. The file is nil when the download itself is the result; the cache finds out
-  /// when somebody changes it.
+  /// Copies the source that this entry downloaded. The file is nil when the download itself becomes the result. If the
+  /// cache has a link to it, the cache's check finds later changes.
   private func ownCopy(of file: OpenFile) throws -> (LosslessCopy, OpenFile?) {
     let copy = try losslessCopy(of: file)
     return (copy, copy.isWholeFile ? nil : try write(copy, of: file))
   }
 
-  /// Copies what the cache or another entry gave, which is never the result itself: whoever changes the one would change the
-  /// other. All of it is compared with its digest, the copy if it is whole, and nobody writes to the file from when its layout
-  /// is read until then.
+  /// Copies a source that the cache or another entry shares. The result is never a link to the shared file, since a
+  /// change to one would change the other. The source (or the copy, if it contains the whole file) is compared with its
+  /// digest, and the file must not change from reading its layout until then.
   private func sharedCopy(of file: OpenFile, _ source: PhotoRecord.Source) throws -> (LosslessCopy, OpenFile?) {
     let before = try file.status().identity
     let copy: LosslessCopy
@@ -168,7 +168,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       copy = try losslessCopy(of: file)
       copied = try write(copy, of: file)
     } catch {
-      // It may be no picture because it is not the source any more.
+      // It may fail because the file was changed: that is checked first.
       if !isCancelled { try check(file, source) }
       throw error
     }
@@ -178,7 +178,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return (copy, copied)
   }
 
-  /// Not by a worker: no library reads the file, and asking one would take longer.
+  /// Reads the layout of the file in this process, since no library parses it, and a worker would take longer.
   private func losslessCopy(of file: OpenFile) throws -> LosslessCopy {
     try recorded {
       try LosslessCopy(of: file.descriptor, keeping: metadata, limits: limits, isCancelled: { self.isCancelled })
@@ -202,7 +202,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return target
   }
 
-  // MARK: What is made
+  // MARK: New results
 
   private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
     var options = record.entry.options
@@ -230,7 +230,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       warnings: warnings)
   }
 
-  /// Reads a picture, and has it written down that the entry is inside a filtration meanwhile.
+  /// Reads a picture, while the journal records that the entry is being filtered.
   private func recorded<Result>(_ read: () throws -> Result) throws -> Result {
     let slot = try decoding.journal?.enter(
       FiltrationJournal.Key(runID: record.run.runID, position: record.entry.position),
@@ -245,8 +245,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
   }
 
-  /// Opens what a worker has written. A worker that was taken over may have kept the file; then, and where the file system
-  /// cannot tell, a copy is the result: nobody alters that.
+  /// Opens the file that a worker has written. If the worker may still have it open for writing (it may be
+  /// compromised), the result is a copy, which it cannot change.
   private func finishedResult() throws -> OpenFile {
     let file = try staging.open(result)
     if file.hasNoWriter { return file }
@@ -255,13 +255,13 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return copy
   }
 
-  /// - Parameter others: What is delivered besides.
+  /// - Parameter others: The files that are delivered with the result.
   private func finish(
     _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
     with others: [Artifact?], staged: String? = nil, since began: ContinuousClock.Instant,
     warnings: [ReportRow.Warning]
   ) throws {
-    // The delivery has to wait less for it.
+    // Shortens the sync in the delivery.
     file.startWriting()
     let made = PhotoRecord.Result(
       picture: picture, key: key, quality: picture.format.isLossy(file.descriptor) ? key.quality : nil,
@@ -270,7 +270,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       .result, file, staged: staged ?? result,
       target: JobFolder.path(of: .result, record.entry.name, extension: picture.format.fileExtension),
       bytes: try file.status().size, sha256: sha256)
-    // Large files may have to be read: the delivery is not to wait for that. What it cannot be told now, it asks again.
+    // Large files may have to be read here, so that the delivery does not wait. The delivery repeats what fails.
     if record.run.mayFindFiles {
       artifact.existingFile = try? access.earlier.existingFile(of: artifact.delivery, staging)
     }
@@ -280,12 +280,11 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       taking: began.duration(to: .now))
   }
 
-  /// Stages the source, to be delivered beside the result: what was downloaded for this entry, or a copy of what others have,
-  /// too.
+  /// Stages the source for delivery beside the result: the file that this entry downloaded, or a copy of a shared one.
   /// - Parameters:
-  ///   - format: What the source is.
-  ///   - whole: A file with the source that is copied in any case. Default: nil.
-  /// - Returns: nil when it is not kept.
+  ///   - format: The source's format.
+  ///   - whole: A file with the source, which is copied in any case. Default: nil.
+  /// - Returns: nil when originals are not kept.
   private func original(
     _ source: PhotoRecord.Source, _ format: ImageFormat, copying whole: OpenFile? = nil
   ) throws -> Artifact? {
@@ -295,7 +294,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     var original = Artifact(
       .original, nil, staged: name, target: target, bytes: source.bytes, sha256: source.sha256)
     original.isPlaced = access.earlier.hasOriginal(target, sha256: source.sha256)
-    // Another variant has delivered it. Those that are filtered at the same time as this one bring the same file.
+    // Another variant may have delivered it. Variants that are filtered at the same time stage the same file each.
     if !original.isPlaced, record.entry.variant != nil {
       original.isPlaced = (try? access.earlier.hasEqual(original.delivery, staging)) == true
     }
@@ -333,15 +332,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     throw changed(source)
   }
 
-  /// What comes from the cache or from another entry was checked when it was downloaded; since then anything may have
-  /// happened to it.
+  /// Checks the bytes of a shared source, which may have changed since they were downloaded.
   private func check(_ file: OpenFile, _ source: PhotoRecord.Source) throws {
     guard source.isShared else { return }
     guard (try? MessageDigest.hexDigest(ofDescriptor: file.descriptor)) == source.sha256 else { throw changed(source) }
     try record.entry.checksum?.check(file.descriptor, of: SourceLocation.redacted(record.url))
   }
 
-  /// The failure of a source that is not what it was; it is downloaded again.
+  /// The failure for a source that has changed. It is downloaded again.
   private func changed(_ source: PhotoRecord.Source) -> EntryFailure {
     access.cache?.drop(source.sha256)
     return .cache
@@ -349,7 +347,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 }
 
 extension ReportRow.Warning {
-  /// What is doubtful about a copy.
+  /// The warnings about a copy.
   fileprivate static func of(_ copy: LosslessCopy) -> [Self] {
     var warnings: [Self] = []
     if copy.hasUnreadableMetadata {

@@ -5,43 +5,43 @@ import Scheduling
 import System
 import Transfer
 
-/// The two queues, and the operations in progress by the record that they work for.
+/// The two queues, and the operations in progress by record.
 ///
-/// It belongs to the thread that made it; operations report to it through `ended`.
+/// Used on the thread that created it. Operations report to it through `report`.
 package final class PendingOperations {
-  /// Downloads run here: limited by places, not by processors.
+  /// The queue of downloads, limited by slots, not by processors.
   package let downloadQueue = OperationQueue()
 
-  /// Downloads start here, on a thread of its own: those of the common pool are as many as processors, and filtrations
-  /// may occupy them all. The queue does not retain it.
+  /// The queue on which downloads start. It has a thread of its own, since filtrations may occupy all threads of the
+  /// common pool. `downloadQueue` does not retain it.
   private let downloadStarts = DispatchQueue(label: "Download queue")
 
-  /// Downloads end here, in the order of their transfers.
+  /// The queue on which downloads are completed, in the order of their transfers.
   private let downloadEndings = DispatchQueue(label: "Ends of downloads")
 
-  /// Filtrations run here, each on a processor of its own.
+  /// The queue of filtrations, each of which occupies one processor.
   package let filtrationQueue = OperationQueue()
 
   /// The operations of one entry.
   package struct Chain {
     package let download: ImageDownloader
-    /// An `ImageFiltration`, or, where a list of entries is downloaded, a `StoreList`.
+    /// An `ImageFiltration`, or a `StoreList` for a list of entries.
     package let filtration: Operation
     package fileprivate(set) var isDownloading = true
-    /// Downloaded and not yet filtered.
+    /// Bytes that were downloaded and not yet filtered.
     fileprivate var bytes = 0
     fileprivate var pace = DownloadPace(began: 0)
-    /// Whether it is too slow, or waits for others that are.
+    /// Whether the download is too slow, or waits for one that is.
     fileprivate var isSlow = false
 
-    /// Whether one of its operations is still to begin and the other does not run. Of one that has ended it is known.
+    /// Whether an operation has not begun and the other is not running. A chain that has ended does not wait.
     fileprivate var waits: Bool {
       if download.isFinished { return !isDownloading && !filtration.isExecuting && !filtration.isFinished }
       return !download.isExecuting
     }
   }
 
-  /// What filtrations decode with.
+  /// The decoders for filtrations.
   package let decoding: DecodingAccess
 
   let shared = SharedDownloads()
@@ -54,20 +54,20 @@ package final class PendingOperations {
   package var room: QueueRoom
   private let report: @Sendable (Event) -> Void
 
-  /// What has happened to an entry's operations. `downloadBegan` and `hostAnswered` are reported on request only.
+  /// An event of an entry's operations. `downloadBegan` and `hostAnswered` are reported on request only.
   package enum Event: Sendable {
-    /// Its download begins its request, at a time in milliseconds; nil: it makes none, because it waits for another.
+    /// The download begins its request, at a time in milliseconds; nil when it waits for another one instead.
     case downloadBegan(PhotoRecord, at: Int?)
     /// The first answer begins to arrive.
     case hostAnswered(PhotoRecord)
-    /// Its download has ended, whether it succeeded or not.
+    /// The download has ended, whether or not it succeeded.
     case downloadEnded(PhotoRecord)
     /// Both operations have finished, after `downloadEnded`.
     case operationsEnded(PhotoRecord)
   }
 
   /// - Parameters:
-  ///   - decoding: What filtrations decode with. Default: what the configuration says, without a journal.
+  ///   - decoding: The decoders for filtrations. Default: those of the configuration, without a journal.
   ///   - report: Called on any thread.
   package init(
     configuration: Configuration, engine: TransferEngine, decoding: DecodingAccess? = nil,
@@ -98,8 +98,8 @@ package final class PendingOperations {
     updateLimits()
   }
 
-  /// Adjusts the limits to what was measured.
-  /// - Parameter silent: How many downloads do nothing but wait for hosts that do not answer.
+  /// Adjusts the limits to measurements.
+  /// - Parameter silent: The number of downloads that only wait for hosts that do not answer.
   package func adjustLimits(silent: Int) {
     if room.update(silent: silent, now: Clock.monotonicMilliseconds) { updateLimits() }
   }
@@ -115,9 +115,9 @@ package final class PendingOperations {
   /// Whether the download of an entry is too slow.
   package func isSlow(_ id: PhotoRecord.ID) -> Bool { inProgress[id]?.isSlow == true }
 
-  /// Finds the downloads that have been too slow for a while, when that is due. Only the time counts in which bytes could
-  /// arrive. What waits for slow ones, as the same request or for a slot of their host, is slow, too.
-  /// - Returns: Those that are since this was last called.
+  /// Finds downloads that have been too slow for a while, when a check is due. Only time in which bytes could arrive
+  /// counts. Downloads that wait for slow ones, for the same request or for a slot of their host, are slow too.
+  /// - Returns: The downloads that became slow since the last call.
   package func findSlowDownloads(now: Int) -> [PhotoRecord] {
     guard let limit = room.beginPaceCheck(now: now) else { return [] }
     var found: [PhotoRecord] = []
@@ -144,15 +144,15 @@ package final class PendingOperations {
     return inProgress.values[index].download.record
   }
 
-  /// Measures how fast the download of an entry was that succeeded.
+  /// Measures the speed of a successful download.
   package func measureSpeed(_ id: PhotoRecord.ID, bytes: Int) {
     let now = Clock.monotonicMilliseconds
     guard let progress = inProgress[id]?.download.progress else { return }
     room.slow.succeeded(bytes: bytes, milliseconds: progress.flowTime(now: now), now: now)
   }
 
-  /// The lowest priority of which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room at all.
-  /// - Parameter undelivered: How many entries hold files without being in the queues.
+  /// The lowest priority at which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room.
+  /// - Parameter undelivered: The number of entries that hold files without being in the queues.
   package func lowestPriorityWithRoom(besides undelivered: Int) -> Int? {
     room.lowestPriority(held: inProgress.count + undelivered)
   }
@@ -163,10 +163,10 @@ package final class PendingOperations {
 
   /// Starts an entry's chain, download → filter.
   /// - Parameters:
-  ///   - earlier: What earlier runs of the job delivered.
+  ///   - earlier: The results of earlier runs of the job.
   ///   - reportsBeginning: Whether `downloadBegan` is reported.
   ///   - reportsAnswer: Whether `hostAnswered` is reported.
-  ///   - state: Where what is downloaded is kept, when it is a list of entries and no picture.
+  ///   - state: The folder in which the download is stored, if it is a list of entries and not a picture.
   package func start(
     _ record: PhotoRecord, cache: DownloadCache? = nil, earlier: EarlierResults? = nil, reportsBeginning: Bool = false,
     reportsAnswer: Bool = false, keepingIn state: StateFolder? = nil
@@ -203,7 +203,7 @@ package final class PendingOperations {
     filtration.addDependency(download)
     filtration.completionBlock = { [report] in report(.operationsEnded(record)) }
     inProgress[record.id] = Chain(download: download, filtration: filtration)
-    // What is there already is hardly made again, and what is copied is not decoded.
+    // Workers are started ahead only where pictures will be decoded: reused results and copies need no worker.
     if !record.entry.isCopied, !earlier.mayBeReused || earlier.outputs.isEmpty {
       decoding.pool.prepare(for: inProgress.count)
     }
@@ -220,7 +220,7 @@ package final class PendingOperations {
     room.downloadEnded(rank: record.entry.priority.rank, bytes: bytes, wasSlow: isSlow(record.id))
   }
 
-  /// Forgets an entry whose operations have finished.
+  /// Removes an entry whose operations have finished.
   package func remove(_ record: PhotoRecord) {
     downloadHasEnded(record)
     guard let chain = inProgress.removeValue(forKey: record.id) else { return }
@@ -229,10 +229,10 @@ package final class PendingOperations {
 
   // MARK: Suspending and cancelling
 
-  /// Whether operations start only one by one, or not at all.
+  /// Whether operations start one by one, or not at all.
   package private(set) var isSuspended = false
 
-  /// Running operations finish, none starts.
+  /// Suspends both queues. Running operations finish, none starts.
   package func suspendAll() {
     room.window.restart()
     isSuspended = true
@@ -242,7 +242,7 @@ package final class PendingOperations {
   }
 
   package func resumeAll() {
-    // What ended in between says nothing.
+    // Measurements from before the pause are dropped.
     if isSuspended { room.window.restart() }
     isSuspended = false
     setOneByOne(false)
@@ -250,8 +250,8 @@ package final class PendingOperations {
     filtrationQueue.isSuspended = false
   }
 
-  /// Starts a single operation in the suspended queues once nothing runs: a filtration, if one waits. To be called again
-  /// and again; `suspendAll` ends it.
+  /// Starts a single operation in the suspended queues when none is running: a filtration, if one waits. Must be called
+  /// repeatedly; `suspendAll` ends this mode.
   package func continueOneByOne() {
     setOneByOne(true)
     let isIdle = isIdle
@@ -273,9 +273,9 @@ package final class PendingOperations {
     }
   }
 
-  /// The entries of a run that have begun, of those that are meant, those included that wait for their filtration. The others do
-  /// not begin any more.
-  /// - Parameter isMeant: Tells by their positions which.
+  /// Cancels entries of a run that have not begun.
+  /// - Parameter isMeant: Selects entries by position.
+  /// - Returns: The positions of the selected entries that have begun, including those that wait for their filtration.
   package func keepBegun(run: Int, where isMeant: (Int) -> Bool) -> Set<Int> {
     let kept = inProgress.filter { id, chain in
       id.run == run && isMeant(id.position) && !chain.download.record.cancelUnbegun()
@@ -283,16 +283,16 @@ package final class PendingOperations {
     return Set(kept.map(\.key.position))
   }
 
-  /// Cancels entries of a run, running or not.
-  /// - Parameter isMeant: Tells by their positions which.
+  /// Cancels entries of a run, whether or not they are running.
+  /// - Parameter isMeant: Selects entries by position.
   package func cancel(run: Int, where isMeant: (Int) -> Bool) {
     cancel(inProgress.filter { $0.key.run == run && isMeant($0.key.position) }.map { $0.value })
   }
 
   package func isInProgress(run: Int) -> Bool { inProgress.keys.contains { $0.run == run } }
 
-  /// Forgets the entries of a run that have failed or were cancelled and wait for an operation to begin, which then does
-  /// nothing: in a queue that is suspended it does not begin.
+  /// Removes the failed and cancelled entries of a run that wait for an operation to begin. Such an operation does
+  /// nothing, and in a suspended queue it does not begin.
   package func takeIdle(run: Int) -> [PhotoRecord] {
     let idle = inProgress.values.filter { chain in
       guard chain.download.record.id.run == run else { return false }
@@ -305,25 +305,25 @@ package final class PendingOperations {
     return idle.map(\.download.record)
   }
 
-  /// Waits until what has been transferred has ended, too.
+  /// Waits until all completed transfers have been handled.
   package func waitForEndings() { downloadEndings.sync {} }
 
-  /// Cancels everything, running or not.
+  /// Cancels all entries, whether or not they are running.
   package func cancelAll() { cancel(Array(inProgress.values)) }
 
   private func cancel(_ chains: [Chain]) {
-    // First all records: what takes the place of an operation that ends must not begin.
+    // All records are cancelled first, so that no operation starts in a slot that becomes free.
     for chain in chains { chain.download.record.cancel() }
     for chain in chains {
       chain.download.cancel()
-      // A filtration that has not begun sees its record. To cancel it would end it before its download has.
+      // A filtration that has not begun checks its record. Cancelling it would finish it before its download.
       if chain.filtration.isExecuting { chain.filtration.cancel() }
     }
   }
 }
 
 extension Configuration {
-  /// Downloads that are slower leave their places to others.
+  /// The speed below which downloads give up their slots.
   fileprivate var slowLimit: DownloadPace.Limit {
     DownloadPace.Limit(bytesPerSecond: 10 * min(transfer.lowSpeed, 1 << 40), period: max(1, Int(slowAfter * 1000)))
   }

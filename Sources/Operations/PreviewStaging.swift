@@ -2,19 +2,19 @@ import Imaging
 import Model
 import System
 
-/// Stages the preview of an entry's result. A preview is a convenience: what goes wrong costs it, and nothing else.
+/// Stages the preview of an entry's result. Errors only cost the preview.
 struct PreviewStaging {
   let staging: Staging
 
-  /// Of the entry.
+  /// The position of the entry.
   let position: Int
   let name: String
 
   /// Stages a preview that a worker has made.
   /// - Parameters:
-  ///   - bytes: Nothing is known of them: a picture may have taken the worker over.
+  ///   - bytes: Untrusted bytes, since the worker may be compromised.
   ///   - picture: The result.
-  /// - Returns: nil for what is no preview of that size.
+  /// - Returns: nil unless the bytes are a preview of the right size.
   func stage(_ bytes: [UInt8], of picture: ImageInfo) -> Artifact? {
     let staged = staging.file(.preview, of: position)
     guard let scale = PreviewScale(of: picture), bytes.count <= PreviewScale.maxBytes, bytes.suffix(2) == [0xFF, 0xD9],
@@ -32,7 +32,7 @@ struct PreviewStaging {
       .preview, file, staged: staged, target: JobFolder.path(of: .preview, name), bytes: bytes.count, sha256: sha256)
   }
 
-  /// Stages a copy of the preview that another entry's filtration has made, or found.
+  /// Stages a copy of the preview that another entry's filtration has made or reused.
   func copy(_ leader: PhotoRecord, of picture: ImageInfo) -> Artifact? {
     let live = leader.snapshot
     let found = live.reused?.derived[.preview].flatMap { try? leader.run.folder.open(file: $0) }

@@ -1,34 +1,34 @@
 import Model
 import Scheduling
 
-/// How many operations run at once, and which entries are admitted to the queues. Times are milliseconds of any clock.
+/// Limits how many operations run at once, and admits entries to the queues. Times are milliseconds of any clock.
 package struct QueueRoom {
-  /// How many downloads run at once, except those that are silent or slow.
+  /// The number of downloads at once, without silent and slow ones.
   package var window: DownloadWindow
 
-  /// The downloads that are too slow, and what is too slow.
+  /// The slow downloads, and the limit below which a download is slow.
   package internal(set) var slow: SlowDownloads
 
   /// Whether operations run one by one, regardless of the limits.
   var isOneByOne = false
 
-  /// How many downloads and filtrations may run, unless operations run one by one.
+  /// The numbers of downloads and filtrations that may run, unless operations run one by one.
   package internal(set) var limits: (downloads: Int, filtrations: Int)
 
-  /// How many downloads do nothing but wait for hosts that do not answer.
+  /// The number of downloads that only wait for hosts that do not answer.
   private var silent = 0
   private let descriptors: Int
   private var occupancy = Array(repeating: AdmissionWindow.Occupancy(), count: Entry.Priority.allCases.count)
   private var nextPaceTime = 0
 
-  /// - Parameter descriptors: How many descriptors the process may have.
+  /// - Parameter descriptors: The limit of the process's descriptors.
   init(window: DownloadWindow, filtrations: Int, slow: DownloadPace.Limit, descriptors: Int) {
     (self.window, self.slow, self.descriptors) = (window, SlowDownloads(limit: slow), descriptors)
     limits = (window.limit, filtrations)
   }
 
-  /// Updates the limit of downloads. Others run beside the silent ones, unless their number is fixed.
-  /// - Parameter silent: How many are silent. Default: as many as before.
+  /// Updates the limit of downloads. Silent downloads do not count towards it, unless it is fixed.
+  /// - Parameter silent: The number of silent downloads. Default: nil, unchanged.
   /// - Returns: Whether the limit has changed.
   @discardableResult
   mutating func update(silent: Int? = nil, now: Int) -> Bool {
@@ -39,13 +39,13 @@ package struct QueueRoom {
     return limits.downloads != last
   }
 
-  /// When downloads are to be checked for slow ones; nil while nothing is downloaded.
+  /// When downloads are next checked for slow ones; nil when nothing is downloaded.
   package var nextPaceCheck: Int? {
     slow.limit.bytesPerSecond > 0 && occupancy.contains { $0.downloads > 0 } ? nextPaceTime : nil
   }
 
   /// Begins a check for slow downloads if one is due.
-  /// - Returns: What is too slow; nil when no check is due.
+  /// - Returns: The limit below which a download is slow; nil when no check is due.
   mutating func beginPaceCheck(now: Int) -> DownloadPace.Limit? {
     guard let due = nextPaceCheck, due <= now else { return nil }
     nextPaceTime = now + max(20, slow.limit.period / 12)
@@ -56,8 +56,8 @@ package struct QueueRoom {
     AdmissionWindow(downloads: limits.downloads, filtrations: limits.filtrations, descriptors: descriptors)
   }
 
-  /// The lowest priority of which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room at all.
-  /// - Parameter held: How many entries are in the queues, or hold files without being there.
+  /// The lowest priority at which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room.
+  /// - Parameter held: The number of entries that are in the queues or hold files.
   func lowestPriority(held: Int) -> Int? {
     let admission = admission
     var higher = AdmissionWindow.Occupancy()
@@ -72,7 +72,7 @@ package struct QueueRoom {
     return lowest
   }
 
-  /// Records that entries were started as long as they could be. Entries of a higher priority may have room even then.
+  /// Records that entries were started until none could be. Entries of a higher priority may still have room.
   package mutating func startedAll() {
     window.started(isFull: occupancy.reduce(0) { $0 + $1.downloads } >= admission.downloads)
   }
@@ -82,7 +82,7 @@ package struct QueueRoom {
     occupancy[rank].downloads += 1
   }
 
-  /// - Parameter bytes: What was downloaded.
+  /// - Parameter bytes: The bytes that were downloaded.
   mutating func downloadEnded(rank: Int, bytes: Int, wasSlow: Bool) {
     if wasSlow { slow.ended() }
     occupancy[rank].downloads -= 1

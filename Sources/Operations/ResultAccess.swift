@@ -4,27 +4,27 @@ import Model
 import Synchronization
 import System
 
-/// Where a filtration may find its source, or what it would make of it.
+/// Where a filtration looks for its source or an existing result.
 struct ResultAccess: Sendable {
-  /// Where the source may be; nil when there is no cache.
+  /// The cache with the source; nil when there is none.
   let cache: DownloadCache?
 
-  /// What earlier runs of the job delivered for the entry.
+  /// The results that earlier runs of the job delivered for the entry.
   let earlier: EarlierResults
 
   /// The other filtrations.
   let shared: SharedFiltrations
 
-  /// A file that another entry's filtration has made, or found.
+  /// A file that another entry's filtration has made or reused.
   struct Original {
     let file: OpenFile
     let picture: ImageInfo
     let bytes: Int
     let sha256: String
 
-    /// Copies it to an empty file. It may have been delivered, and anything may have happened to it since.
-    /// - Returns: Whether the copy is what it should be.
-    /// - Throws: `SystemError` when there is no room for it, and when it is cancelled.
+    /// Copies it to an empty file. After a delivery the file may have been changed.
+    /// - Returns: Whether the copy has the right bytes.
+    /// - Throws: `SystemError` when the machine fails or the copy is cancelled.
     func isCopied(to copy: OpenFile, isCancelled: () -> Bool = { false }) throws -> Bool {
       guard let status = try? file.status(), status.kind == .file, status.size == bytes else { return false }
       do {
@@ -54,14 +54,14 @@ extension ResultAccess.Original {
   }
 }
 
-/// Which filtrations are about to make which result: the first leads, the others begin after it and copy what it has made.
+/// The filtrations in progress by result. The first one for a result makes it, the others begin after it and copy it.
 final class SharedFiltrations: Sendable {
   private let leaders = Mutex<[ResultKey: ImageFiltration]>([:])
 
-  /// Makes a filtration begin after another that makes the same, if there is one. To be called when its source is known, and
-  /// before its download has finished: until then it cannot begin.
+  /// Makes a filtration begin after another one with the same result, if there is one. Must be called when its source
+  /// is known and before its download has finished, after which it may begin.
   func join(_ filtration: ImageFiltration) {
-    // A copy of the source is as cheap as one of the result.
+    // Copying the source costs the same as copying the result.
     guard let key = filtration.key, !key.isCopy else { return }
     leaders.withLock { leaders in
       if let leader = leaders[key] {
@@ -73,15 +73,15 @@ final class SharedFiltrations: Sendable {
     }
   }
 
-  /// A filtration has ended: whoever comes now does not begin after it.
+  /// Records that a filtration has ended. Later filtrations do not wait for it.
   func end(_ key: ResultKey) { leaders.withLock { $0[key] = nil } }
 }
 
-/// What a filtration decodes with.
+/// The decoders for filtrations.
 package struct DecodingAccess: Sendable {
   package let pool: DecodingPool
 
-  /// Where it is written down what is inside a filtration; nil when it is not.
+  /// Records which entries are being filtered; nil for no records.
   package var journal: FiltrationJournal?
 
   package init(pool: DecodingPool, journal: FiltrationJournal? = nil) {

@@ -2,9 +2,9 @@ import Model
 import Synchronization
 import Transfer
 
-/// Which downloads of the same request are under way: the first leads, the others wait for what it brings.
+/// The downloads in progress by request. The first one for a request downloads, the others wait for its result.
 final class SharedDownloads: Sendable {
-  /// What two downloads have in common when one of them is enough.
+  /// Identifies downloads of which one is enough.
   struct Key: Hashable, Sendable {
     let request: CacheKey
     let checksum: Checksum?
@@ -17,11 +17,11 @@ final class SharedDownloads: Sendable {
 
   private let groups = Mutex<[Key: Group]>([:])
 
-  /// How many downloads wait for others.
+  /// The number of downloads that wait for others.
   var waitingCount: Int { groups.withLock { $0.values.reduce(0) { $0 + $1.waiting.count } } }
 
-  /// - Returns: nil when the download is the first, and so the one that is to be done; else the record of the first, which
-  ///   tells it when it ends.
+  /// - Returns: nil when the download is the first and must be done; otherwise the record of the first, which calls it
+  ///   when it ends.
   func leader(_ key: Key, _ download: ImageDownloader) -> PhotoRecord.ID? {
     groups.withLock { groups in
       guard let leader = groups[key]?.leader else {
@@ -33,13 +33,13 @@ final class SharedDownloads: Sendable {
     }
   }
 
-  /// The leader has ended.
-  /// - Returns: Those that have waited for it. Whoever comes now leads.
+  /// Records that the first download of a request has ended.
+  /// - Returns: The downloads that waited for it. The next one is a first one again.
   func end(_ key: Key) -> [ImageDownloader] {
     groups.withLock { $0.removeValue(forKey: key)?.waiting ?? [] }
   }
 
-  /// - Returns: Whether the download has waited, and does not any more.
+  /// - Returns: Whether the download was waiting and is removed.
   func withdraw(_ download: ImageDownloader, from key: Key) -> Bool {
     groups.withLock { groups in
       guard let place = groups[key]?.waiting.firstIndex(where: { $0 === download }) else { return false }

@@ -3,16 +3,16 @@ import Model
 import System
 import Transfer
 
-/// The second operation of a source that lists entries: what was downloaded becomes a file of its run in the state folder, on
-/// the disk, so that every process plans the same. It depends on the download, which is one of the queue, not of the planning
-/// thread: so it has the retries, holds and pauses of every other.
+/// The second operation of a source that lists entries: stores the downloaded list durably in the state folder, as a
+/// file of the run, so that every process plans the same. Depends on a download of the queue, which gives it the
+/// retries, holds and pauses of other downloads.
 final class StoreList: Operation, @unchecked Sendable {  // what changes is in the record
   private let record: PhotoRecord
   private let cache: DownloadCache?
   private let state: StateFolder
   private let minFree: Int
 
-  /// - Parameter minFree: How many bytes are to stay free in the state folder's file system.
+  /// - Parameter minFree: The bytes that must stay free in the state folder's file system.
   init(_ record: PhotoRecord, cache: DownloadCache?, state: StateFolder, minFree: Int) {
     self.record = record
     self.cache = cache
@@ -53,7 +53,7 @@ final class StoreList: Operation, @unchecked Sendable {  // what changes is in t
       try list.write(chunk)
       bytes += chunk.count
     }
-    // What the cache or another entry has was checked when it was downloaded; since then anything may have happened to it.
+    // A shared source was checked when it was downloaded, and may have changed since.
     guard bytes == source.bytes, digest.hexDigest() == source.sha256 else { throw changed(source) }
     if source.isShared { try record.entry.checksum?.check(list.descriptor, of: SourceLocation.redacted(record.url)) }
     try list.sync()
@@ -66,7 +66,7 @@ final class StoreList: Operation, @unchecked Sendable {  // what changes is in t
     throw changed(source)
   }
 
-  /// The failure of a source that is not what it was; it is downloaded again.
+  /// The failure for a source that has changed. It is downloaded again.
   private func changed(_ source: PhotoRecord.Source) -> EntryFailure {
     cache?.drop(source.sha256)
     return .cache

@@ -1,11 +1,11 @@
 import Ledger
 
-/// An accepted job that nobody can work on: its record, its snapshot or its format cannot be read.
+/// An accepted job that cannot be processed, because its record, snapshot or format cannot be read.
 package struct DamagedJob: Error, CustomStringConvertible {
   package let job: LedgerJob
   package let why: String
 
-  /// Where what is left of it lies; nil while it is where it was.
+  /// The folder to which its files were moved; nil when they were not moved.
   package var folder: String?
 
   package init(job: LedgerJob, why: String, folder: String? = nil) {

@@ -2,16 +2,16 @@ import JobIndex
 import Manifests
 import System
 
-/// What is wrong with the entries that others are to come after: names that no entry has, and cycles.
+/// The problems with dependencies between entries: unknown names and cycles.
 struct DependencyProblems {
-  /// A problem of an entry whose place is not known yet.
+  /// A problem of an entry whose location is not known yet.
   private struct Problem {
     let position: Int
     let code: ManifestProblem.Code
     let message: String
   }
 
-  /// So many entries of a cycle are named, and how many there are besides.
+  /// The most entries of a cycle that a message names. It gives the number of the others.
   static let shownLimit = 20
 
   /// In the manifest's order.
@@ -19,7 +19,7 @@ struct DependencyProblems {
 
   init() {}
 
-  /// Finds those of an index whose names are settled.
+  /// Finds the problems of an index with final names.
   /// - Throws: `SQLiteError`.
   init(of index: JobIndex) throws {
     let limit = ManifestProblem.reportLimit
@@ -43,8 +43,8 @@ struct DependencyProblems {
     problems.sort { ($0.position, $0.message) < ($1.position, $1.message) }
   }
 
-  /// Adds them to what was found, with their places.
-  /// - Parameter read: Reads the manifest from its beginning, as it was read before.
+  /// Adds the problems, with their locations, to the findings.
+  /// - Parameter read: Reads the manifest from its beginning, with the same items as before.
   func complete(_ findings: inout ManifestFindings, read: ((ManifestItem) throws -> Void) throws -> Void) throws {
     let problems = problems.prefix(ManifestProblem.reportLimit - findings.problems.count)
     guard !problems.isEmpty else { return }
@@ -52,7 +52,7 @@ struct DependencyProblems {
     for problem in problems {
       let place = origins[problem.position]?.place.field("after") ?? .file
       let found = ManifestProblem(problem.code, problem.message, at: place)
-      // Those of an entry with variants have the same.
+      // The variants of an entry have the same problem.
       if !findings.problems.contains(found) { findings.problems.append(found) }
     }
   }

@@ -3,7 +3,7 @@ import JobIndex
 import JSON
 import Model
 
-/// What an entry gets for the fields that it leaves out.
+/// The values of fields that an entry leaves out.
 package struct EntryDefaults: Sendable, Equatable {
   package var recipe: Recipe
   package var options: OutputOptions
@@ -24,7 +24,7 @@ package struct EntryDefaults: Sendable, Equatable {
 }
 
 extension JobManifest {
-  /// What entries get for the fields that they leave out, as the options said on acceptance.
+  /// The values of fields that entries leave out, from the options on acceptance.
   /// - Throws: `RecipeError`: only when the ledger is damaged.
   package var defaults: EntryDefaults {
     get throws {

@@ -1,21 +1,21 @@
 import Model
 
-/// A field of an entry: what a manifest may say of a picture, as the manual and the readers of manifests know it.
+/// A field of an entry, for the readers of manifests and for the manual.
 package struct EntryField: Sendable {
   package let name: String
 
   package let value: String
 
-  /// What entries without it have; nil when they have nothing.
+  /// The default; nil when there is none.
   package let standard: String?
 
-  /// Whether every entry has it.
+  /// Whether every entry must have it.
   package let isRequired: Bool
 
-  /// Whether it may be in the `defaults` of a manifest.
+  /// Whether the `defaults` of a manifest may contain it.
   package let isDefault: Bool
 
-  /// Whether it may stand beside `source`, where a manifest only says where its entries are listed.
+  /// Whether it may be used together with `source`, in a manifest whose entries are listed elsewhere.
   package let isBesideSource: Bool
 
   private init(
@@ -30,7 +30,7 @@ package struct EntryField: Sendable {
     self.isBesideSource = isBesideSource
   }
 
-  /// The fields; those of the request come last.
+  /// All fields. Those of the request come last.
   package static let all = [
     EntryField(
       "url", "a URL, or a path beneath --file-root; an array of them: mirrors, tried in order", isRequired: true,

@@ -6,44 +6,43 @@ import Model
 import System
 import Transfer
 
-/// Turns what a manifest's format yields into entries, and collects everything that is wrong.
+/// Turns the items of a manifest into entries, and collects all problems.
 struct EntryReader {
   static let fields = EntryField.all.map(\.name)
   static let defaultsFields = EntryField.all.filter(\.isDefault).map(\.name)
 
-  /// The fields that may stand beside the `source` of a manifest that is listed elsewhere.
+  /// The fields that may be used together with `source`.
   static let sourceFields = EntryField.all.filter(\.isBesideSource).map(\.name)
 
   private(set) var defaults: EntryDefaults
 
-  /// What is wrong, in the order of the manifest.
+  /// The problems, in the order of the manifest.
   private(set) var problems: [ManifestProblem] = []
 
-  /// The name that the manifest gives to the entry that was read last, also when there is a problem with that; nil when it
-  /// gives none.
+  /// The given name of the entry that was read last, even if the entry has a problem; nil when it has none.
   private(set) var givenName: OutputName?
 
-  /// The names of the entries that the one that was read last comes after, as they were written.
+  /// The names in the field `after` of the entry that was read last.
   private(set) var after: [String] = []
 
-  /// The variants of the entry that was read last; none for most.
+  /// The variants of the entry that was read last; empty for one without variants.
   private(set) var variants: [EntryVariant] = []
 
-  /// The recipes seen last: most manifests have few, and one with another in every entry must not fill the memory.
+  /// A cache of recipes, of limited size. Most manifests have few.
   private(set) var recipes: [String: Recipe] = [:]
 
   private var unknownFields = UnknownFields()
 
-  /// How many recipes are kept. When there are more, all of them are dropped.
+  /// The most recipes that are cached. When it is reached, the cache is emptied.
   static let recipeLimit = 256
 
-  /// Whether the manifest's `defaults` have something that only its owner is to read, even if no entry gets it; or a name has,
-  /// which is left out of what is made of it.
+  /// Whether the manifest's `defaults` contain secrets, even if no entry uses them, or a name did, from which they were
+  /// removed.
   private(set) var hasSecretDefaults = false
 
   init(defaults: EntryDefaults) { self.defaults = defaults }
 
-  /// Adopts an envelope's `defaults`. What they leave out stays as it was.
+  /// Reads an envelope's `defaults`. Fields that they leave out keep their values.
   mutating func readDefaults(_ value: JSONValue, at place: ManifestProblem.Place) {
     guard case .object(let members) = value else {
       return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
@@ -57,13 +56,13 @@ struct EntryReader {
       priority: priority(value["priority"], at: place),
       metadata: metadata(value["metadata"], others, at: place),
       request: request == RequestFields() ? defaults.request : request)
-    // When they make no sense by themselves, that is reported once.
+    // A request that is invalid by itself is reported once, and not for every entry.
     let before = problems.count
     _ = self.request(RequestFields(), at: place)
     if problems.count > before { defaults.request = RequestFields() }
   }
 
-  /// Reads one entry. A derived name is to be made unique in the job.
+  /// Reads one entry. A derived name is not yet unique in the job.
   /// - Returns: nil when it has a problem that rejects the manifest.
   mutating func read(_ value: JSONValue, key: String?, position: Int, at place: ManifestProblem.Place) -> Entry? {
     let before = problems.count
@@ -99,10 +98,10 @@ struct EntryReader {
     return problems.count == before ? entry : nil
   }
 
-  /// Records what kept the manifest from being read to its end.
+  /// Records a problem that ended the reading of the manifest.
   mutating func report(_ problem: ManifestProblem) { problems.append(problem) }
 
-  /// A name, or the key of metadata, without secrets. Names are compared, shown and stored without them.
+  /// A name or key without secrets. Names are compared, shown and stored without them.
   private mutating func redacted(_ name: String?) -> String? {
     guard let name else { return nil }
     let redacted = SourceLocation.redacted(name: name)
@@ -112,15 +111,15 @@ struct EntryReader {
 
   // MARK: Fields
 
-  /// The members that are no fields. Those that are reported are not among them: what is nearly a field, a field in two cases,
-  /// and one that has no meaning in defaults.
+  /// The members that are not fields. Members with a problem are reported and left out: misspelt fields, fields that
+  /// occur twice in different cases, and fields that defaults must not have.
   private mutating func others(
     _ members: [JSONValue.Member], ofDefaults isDefaults: Bool, at place: ManifestProblem.Place
   ) -> [JSONValue.Member] {
     var others: [JSONValue.Member] = []
     let known = isDefaults ? Self.defaultsFields : Self.fields
     for member in members where !member.key.hasPrefix("_") && !known.contains(member.key) {
-      // More are not reported, and an entry may have any number of them.
+      // Further problems are not reported, and an entry may have any number of members.
       if problems.count >= ManifestProblem.reportLimit { break }
       let key = member.key
       if isDefaults, Self.fields.contains(key) {
@@ -139,7 +138,7 @@ struct EntryReader {
     return others
   }
 
-  /// The metadata that is given, with the members that are no fields; that of the defaults when there is neither.
+  /// The given metadata together with members that are not fields; the default metadata when there are none of both.
   private mutating func metadata(
     _ given: JSONValue?, _ others: [JSONValue.Member], at place: ManifestProblem.Place
   ) -> JSONValue? {
@@ -204,8 +203,8 @@ struct EntryReader {
     }
   }
 
-  /// A URL without the white space of ASCII at its ends, as browsers take it (WHATWG URL): a space before the scheme must
-  /// not make a path of it. Other control characters stay, and fail the entry: NUL bytes mean a file that was damaged.
+  /// A URL without ASCII white space at its ends, as browsers read it (WHATWG URL): a space before the scheme must not
+  /// make it a path. Other control characters are kept and fail the entry, since NUL bytes indicate a damaged file.
   private static func trimmed(_ url: String) -> String {
     let bytes = url.utf8
     guard let first = bytes.first, let last = bytes.last, first <= 0x20 || last <= 0x20 else { return url }
@@ -247,7 +246,7 @@ struct EntryReader {
     return problem == nil ? key : nil
   }
 
-  /// The names of an array, or the one that there is; those that are none are reported.
+  /// The names of an array, or a single name. Invalid values are reported.
   private mutating func dependencies(_ value: JSONValue, at place: ManifestProblem.Place) -> [String] {
     let values: [JSONValue]
     switch value {
@@ -269,7 +268,7 @@ struct EntryReader {
     return []
   }
 
-  /// The variants of an entry, whose recipe and options they inherit; those that cannot be read are reported.
+  /// The variants of an entry, which inherit its recipe and options. Invalid ones are reported.
   private mutating func readVariants(
     _ value: JSONValue, of entry: Entry, at place: ManifestProblem.Place
   ) -> [EntryVariant] {
@@ -375,13 +374,13 @@ struct EntryReader {
 extension Entry {
   /// - Parameters:
   ///   - name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
-  ///   - given: What becomes of it.
+  ///   - given: The output for that name.
   fileprivate init(
     position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?,
     _ given: OutputName?,
     recipe: Recipe, options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
   ) {
-    // What is needed of the URL is needed of derived names only.
+    // The URL is only parsed for derived names.
     let location = given == nil ? urls.first.flatMap { try? SourceLocation(parsing: $0) } : nil
     let safe = given?.path ?? OutputName.derived(from: location)
     let digest = given == nil ? RequestDigest.digest(of: urls.first ?? "", location, request, key: key) : nil

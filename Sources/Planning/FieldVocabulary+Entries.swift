@@ -4,7 +4,7 @@ import Model
 import Transfer
 
 extension FieldVocabulary {
-  /// The fields of `EntryReader`, as tables and lists write them.
+  /// The fields of `EntryReader` for the formats of tables and lists.
   static let entries = FieldVocabulary(
     principal: "url", principalTitle: "URL", cells: cells, extras: "metadata",
     options: [
@@ -23,7 +23,7 @@ extension FieldVocabulary {
         try header { () throws(SourceRequest.ParseError) in try HeaderField(parsing: text) }
       },
       Option("referer", field: "headers", memberLimit: headerLimit) { text throws(Option.Failure) in
-        // What * means, the request knows.
+        // The request handles the referer *.
         return try header { () throws(SourceRequest.ParseError) in try HeaderField("Referer", text) }
       },
     ], sourceFields: Set(EntryReader.sourceFields), defaultsFields: Set(EntryReader.defaultsFields))
@@ -37,7 +37,7 @@ extension FieldVocabulary {
     return Dictionary(uniqueKeysWithValues: EntryReader.fields.map { ($0, special[$0] ?? .text) })
   }()
 
-  /// More than a request may have, so that who makes one of them says that they are too many.
+  /// Above the limit of a request, so that the request reports too many header fields.
   private static let headerLimit = 2 * SourceRequest.maxHeaderBytes
 
   private static func header(

@@ -4,11 +4,11 @@ import Scheduling
 import System
 import Transfer
 
-/// Lists the files of a folder that is the source of a manifest: what is still being written is left out.
+/// Lists the files of a folder that is the source of a manifest. Files that are being written are left out.
 package struct FolderListing {
   package let location: FolderLocation
 
-  /// How long a file must be unchanged that may be being written, in seconds.
+  /// How long a file that may be being written must be unchanged, in seconds.
   package let settleTime: Double
 
   package init(location: FolderLocation, settleTime: Double) {
@@ -16,22 +16,22 @@ package struct FolderListing {
     self.settleTime = settleTime
   }
 
-  /// What a folder has.
+  /// The result of listing a folder.
   package struct Result {
-    /// Of the files, in the order of their names.
+    /// The URLs of the files, in the order of their names.
     package var urls: [String] = []
 
-    /// What was left out, and why, a sentence each, at most `warningLimit`.
+    /// Which files were left out, and why, one sentence each, at most `warningLimit`.
     package var warnings: [String] = []
 
     /// Whether files were left out because they were being written.
     package var isIncomplete = false
   }
 
-  /// More of what was left out is not told.
+  /// The most warnings. The last one gives the number of the other files.
   static let warningLimit = 20
 
-  /// Lists a folder. Where it cannot be told whether files are being written, that takes up to the settling time.
+  /// Lists a folder. Waits up to the settling time when it is not known whether files are being written.
   /// - Throws: `SystemError`; `CancellationError` soon after `isCancelled` returns true.
   package func list(_ folder: OpenFolder, isCancelled: () -> Bool) throws -> Result {
     var settling = Settling(time: settleTime)
@@ -44,7 +44,7 @@ package struct FolderListing {
         (files[place].name.text.flatMap { try? folder.open(reading: $0) })?.writers ?? .unknown
       }
       if settled.count == files.count || now - began > settling.effectiveTime { return result(files, settled: settled) }
-      // Not more often than it takes to look.
+      // Waits at least as long as listing the folder takes.
       let pause = max(0.05, Clock.monotonicSeconds - now)
       for _ in 0..<Int(pause / 0.05) {
         if isCancelled() { throw CancellationError() }
@@ -53,7 +53,7 @@ package struct FolderListing {
     }
   }
 
-  /// The files that are meant, in the order of their names: no links, and nothing that programs leave in a folder.
+  /// The files that match, in the order of their names, without links and temporary files of other programs.
   private func files(in folder: OpenFolder) throws -> [(name: FileName, identity: FileIdentity)] {
     try folder.names().filter { name in
       InboxFile(named: name) != .skipped && location.includes(name.text ?? name.description)

@@ -3,13 +3,13 @@ import Manifests
 import System
 import Transfer
 
-/// Tells in which format a downloaded list is: by its extension, else its content type, else its content.
+/// Finds the format of a downloaded list: by its extension, else its content type, else its content.
 package enum ListRecognition {
   /// - Parameters:
-  ///   - url: What was asked, as it was written.
-  ///   - contentType: What the server says, with its parameters; nil when it says nothing.
-  ///   - path: Where the list lies.
-  /// - Returns: The format, and whether the list is packed with gzip, which its bytes tell.
+  ///   - url: The requested URL, as written.
+  ///   - contentType: The content type from the server, with its parameters; nil when there is none.
+  ///   - path: The path of the list.
+  /// - Returns: The format, and whether the list is compressed with gzip, by its first bytes.
   /// - Throws: `SystemError`.
   package static func format(
     url: String, contentType: String?, path: String
@@ -21,19 +21,19 @@ package enum ListRecognition {
     return (ManifestFormats.format(of: inner) ?? ManifestFormats.all[0], isCompressed)
   }
 
-  /// The format that the last component of a URL's path names; nil when it names none.
+  /// The format named by the extension of a URL's path; nil for none.
   static func format(ofURL url: String) -> (any ManifestFormat)? {
     (try? SourceLocation(parsing: url)).flatMap { ManifestFileName($0.lastPathComponent)?.format }
   }
 
-  /// The format that a content type names; nil when it names none, or is what servers say of anything.
+  /// The format named by a content type; nil for none, and for generic types.
   static func format(ofType type: String) -> (any ManifestFormat)? {
     let name = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
     let suffix = suffixes[name] ?? (name.hasSuffix("+json") ? "json" : nil)
     return suffix.flatMap { ManifestFormats.format(of: $0) }
   }
 
-  /// The media types of formats. What is only `text/plain` or `application/octet-stream` may be any of them.
+  /// The extensions of formats by media type, without the generic `text/plain` and `application/octet-stream`.
   private static let suffixes = [
     "application/json": "json", "text/json": "json",
     "application/jsonl": "jsonl", "application/x-jsonl": "jsonl", "application/jsonlines": "jsonl",

@@ -1,7 +1,7 @@
 import Manifests
 import Transfer
 
-/// Problems and warnings without secrets: keys and names may be URLs with passwords.
+/// Problems and warnings without secrets. Keys and names may be URLs with passwords.
 extension ManifestProblem {
   var redacted: ManifestProblem {
     ManifestProblem(code, SourceLocation.redacted(message: message), at: place.redacted)

@@ -1,35 +1,35 @@
 import Glibc
 import Manifests
 
-/// Finds out, before a manifest is copied and while it is, that its size rejects it: then nothing more of it is read.
+/// Detects, before and while a manifest is copied, that its size rejects it, so that reading can stop.
 package struct ManifestSize {
-  /// A line may be this long, in bytes, before reading ends. Longer than the format's limit, so that the problems of a manifest
-  /// with a line that is only too long are all found; also in UTF-16.
+  /// The longest line that is read, in bytes. It is longer than the limit of the formats, in UTF-16 too, so that all
+  /// problems of a manifest with a line that is only a little too long are found.
   static let lineLimit = 16 << 20
 
-  /// A manifest up to this size, in bytes, may have holes: what they are read as is found soon enough.
+  /// The size in bytes up to which a manifest may have holes, which the formats then report.
   static let smallSize = 1 << 20
 
   private let isWhole: Bool
   private let isCompressed: Bool
 
-  /// Where the line that is being read begins, and where reading stands, in bytes.
+  /// The offsets of the current line and of the end of the bytes that were read.
   private var (line, end) = (0, 0)
 
   /// - Parameters:
   ///   - format: The name of the manifest's format.
-  ///   - isCompressed: Whether it is packed with gzip.
+  ///   - isCompressed: Whether it is compressed with gzip.
   package init(format: String, isCompressed: Bool) {
     isWhole = ["json", "plist"].contains(format)
     self.isCompressed = isCompressed
   }
 
-  /// Why a file is rejected of which nothing has been read; nil when it is not.
+  /// Why a file is rejected before it is read; nil when it is not.
   /// - Parameters:
-  ///   - size: In bytes.
-  ///   - hole: Where its first hole begins; its size when it has none.
+  ///   - size: The size in bytes.
+  ///   - hole: The offset of its first hole; its size when it has none.
   package func problem(size: Int, hole: Int) -> String? {
-    // The byte-order mark does not count.
+    // Leaves room for a byte-order mark.
     if isWhole, !isCompressed, size > ManifestFile.wholeLimit + 3 {
       return "the limit for this format is \(ManifestFile.wholeLimit) bytes; the file has \(size). Use .jsonl, .csv or "
         + ".txt, which are streamed"
@@ -38,8 +38,8 @@ package struct ManifestSize {
     return "the file is sparse: it has \(size) bytes, and nothing at byte \(hole), where a manifest has text"
   }
 
-  /// Counts the next piece of the file.
-  /// - Returns: Why it is rejected; nil when it is not yet.
+  /// Examines the next piece of the file.
+  /// - Returns: Why the file is rejected; nil when it is not.
   package mutating func take(_ piece: UnsafeRawBufferPointer) -> String? {
     guard !isWhole, !isCompressed, let start = piece.baseAddress, !piece.isEmpty else { return nil }
     let feed = Int32(UInt8(ascii: "\n"))

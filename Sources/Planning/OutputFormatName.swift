@@ -1,6 +1,6 @@
 import Imaging
 
-/// The values of `--format` and of the field `format`: `keep`, and the names of the formats that can be written.
+/// The values of `--format` and of the field `format`: `keep`, and the names of formats that can be written.
 package struct OutputFormatName: RawRepresentable, Hashable, Sendable, CaseIterable {
   package let rawValue: String
   /// nil for `keep`, the source's own format.

@@ -6,15 +6,15 @@ import Manifests
 import Model
 import Transfer
 
-/// Reads a manifest into an index: everything is checked before anything is done.
+/// Reads a manifest into an index. Everything is checked before any work begins.
 package struct Planner {
-  /// More problems than this are not reported.
+  /// The most problems that are reported.
   static let problemLimit = ManifestProblem.reportLimit
 
   package var content: ManifestContent
   let defaults: EntryDefaults
 
-  /// - Parameter list: What the manifest's source has listed; nil as long as that is not there. Default: nil.
+  /// - Parameter list: The list that was downloaded from the manifest's source. Default: nil, none yet.
   package init(
     format: any ManifestFormat, file: ManifestFile, list: ManifestContent.List? = nil, defaults: EntryDefaults
   ) {
@@ -22,12 +22,12 @@ package struct Planner {
     self.defaults = defaults
   }
 
-  /// Fills the index. What entries come after is checked unless there is an entry whose name cannot be told.
+  /// Fills the index. Dependencies are checked unless there is an entry whose name is unknown.
   /// - Parameters:
-  ///   - lastNames: Called before names are settled, if some are derived: inserts those that requests had in the job's last
-  ///     run. Default: there are none.
-  ///   - checkSpace: Called from time to time; what it throws ends the planning.
-  /// - Returns: What makes the whole manifest rejected, and what is doubtful.
+  ///   - lastNames: Called before names are settled, if some are derived. It inserts the names of the job's last run.
+  ///     Default: there are none.
+  ///   - checkSpace: Called from time to time. An error that it throws ends the planning.
+  /// - Returns: The problems and warnings of the manifest.
   /// - Throws: `SystemError`, `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
   package func plan(
     into index: JobIndex, isCancelled: () -> Bool = { false }, lastNames: () throws -> Void = {},
@@ -71,7 +71,7 @@ package struct Planner {
     return findings
   }
 
-  /// Reading on would tell nothing more.
+  /// Ends reading when the limit of problems is reached.
   fileprivate struct EnoughProblems: Error {}
 }
 
@@ -86,7 +86,7 @@ private struct IndexFilling {
   var position = 0
   var line = 0
 
-  /// Whether an entry with a problem would have a name of its own, which is not known.
+  /// Whether there is an entry with a problem whose name is therefore unknown.
   var lacksNames = false
 
   mutating func add(_ item: ManifestItem) throws {
@@ -99,7 +99,7 @@ private struct IndexFilling {
       for row in entry?.rows(reader.variants) ?? [] { try index.insert(row) }
       if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
       lacksNames = lacksNames || entry == nil && reader.givenName == nil
-      // Also of an entry with a problem, so that all names are told that clash.
+      // Names of entries with problems are claimed too, so that all clashes are reported.
       if let name = reader.givenName { try claim(name, value["name"]?.string ?? key ?? name.path, rows, at: place) }
       (position, line) = (rows.upperBound, line + 1)
     case .source(let value, let place):
@@ -114,8 +114,8 @@ private struct IndexFilling {
     if reader.problems.count >= Planner.problemLimit { throw Planner.EnoughProblems() }
   }
 
-  /// Claims the names of an entry's results, and reports those that other entries have.
-  /// - Parameter written: The entry's name as it is written.
+  /// Claims the names of an entry's results, and reports those that other entries have claimed.
+  /// - Parameter written: The entry's name as written.
   private mutating func claim(
     _ name: OutputName, _ written: String, _ rows: Range<Int>, at place: ManifestProblem.Place
   ) throws {
@@ -130,7 +130,7 @@ private struct IndexFilling {
     }
   }
 
-  /// Reads where the entries are listed: that is downloaded as an entry's source is, and nothing is made of it.
+  /// Reads the source of the list of entries. It is downloaded like an entry's source, and not filtered.
   /// - Returns: nil when it has a problem.
   private mutating func readSource(_ value: JSONValue, at place: ManifestProblem.Place) -> Entry? {
     var source = EntryReader(defaults: EntryDefaults(recipe: .none, options: OutputOptions()))

@@ -1,27 +1,27 @@
 import JSON
 import System
 
-/// Tells what the keys of entries mean that are no fields. Those seen last are kept, since most manifests have few.
+/// Interprets keys of entries that are not fields. Caches results, since most manifests have few such keys.
 struct UnknownFields {
   enum Meaning: Equatable {
-    /// It goes into the metadata.
+    /// The member is added to the metadata.
     case metadata
-    /// The field, which the entry has already, in another case.
+    /// The field in another case, which the entry has already.
     case repeated(String)
-    /// Probably the field, which the entry lacks.
+    /// Probably the field, which the entry does not have.
     case misspelt(String)
   }
 
-  /// What a key is, whatever else its entry has.
+  /// The fields that a key resembles, whatever other members its entry has.
   private struct Likeness {
-    /// The field of that name in another case.
+    /// The field of the same name in another case.
     let same: String?
 
     /// The fields of which it may be a misspelling.
     let near: [String]
   }
 
-  /// How many keys are kept. When there are more, all of them are dropped.
+  /// The most keys that are cached. When it is reached, the cache is emptied.
   static let limit = 256
 
   private var known: [String: Likeness] = [:]

@@ -59,7 +59,7 @@ package struct DeferredQueue {
   package mutating func insert(_ entry: DeferredEntry) { waiting.insert(entry) }
 
   /// Removes and returns due entries: a page of them, so that `nextChange` may stay due. Call `started` for each.
-  /// - Parameter place: Returns the host and key of the entry at a position; nil to forget the entry.
+  /// - Parameter hostAndKey: Returns the host and key of the entry at a position; nil to forget the entry.
   package mutating func takeDue(now: Int, place: (Int) throws -> Place?) rethrows -> [Due] {
     lastTaken = now
     var due: [Due] = []

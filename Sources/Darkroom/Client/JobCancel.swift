@@ -3,22 +3,22 @@ import Inbox
 import Model
 import System
 
-/// Asks for jobs to be cancelled: an instance does it at its next scan, or the next that starts.
+/// Requests that jobs are cancelled. An instance does that at its next scan, or the next instance that starts.
 package struct JobCancel {
   private let configuration: Configuration
 
   package init(configuration: Configuration) { self.configuration = configuration }
 
-  /// What was asked for.
+  /// The requested cancellations.
   package struct Asked {
-    /// The names of the jobs, as they were given; of all, sorted.
+    /// The names of the jobs, as they were given; sorted for all jobs.
     package let jobs: [String]
 
     package let isRunning: Bool
   }
 
-  /// Asks for all runs of jobs that are open now, also of those whose manifests are still in the inbox.
-  /// - Throws: `StopError.missing` when a job is not open; the open ones have been asked for by then. `SystemError`.
+  /// Requests cancelling all open runs of jobs, and manifests of them in the inbox.
+  /// - Throws: `StopError.missing` when a job is not open, after requesting the others; `SystemError`.
   package func cancel(_ jobs: [String]) throws -> Asked {
     let open = try OpenRuns(configuration)
     let names = jobs.map(PortableName.job)
@@ -32,9 +32,8 @@ package struct JobCancel {
     return Asked(jobs: jobs, isRunning: open.isRunning)
   }
 
-  /// Asks for all runs that are open now.
-  /// - Throws: `StopError.missing` when it cannot be told which are open; the known ones have been asked for by then.
-  ///   `SystemError`.
+  /// Requests cancelling all open runs.
+  /// - Throws: `StopError.missing` when some open runs may be unknown, after requesting the known ones; `SystemError`.
   package func cancelAll() throws -> Asked {
     let open = try OpenRuns(configuration)
     try ask(open.keys.values.flatMap { $0 })
@@ -42,17 +41,17 @@ package struct JobCancel {
     return Asked(jobs: open.keys.keys.sorted(), isRunning: open.isRunning)
   }
 
-  /// The runs that have not ended, and the manifests that nobody has accepted.
+  /// The runs that have not ended, and the manifests that were not accepted yet.
   private struct OpenRuns {
-    /// What requests call them, by job.
+    /// The keys for requests, by job.
     private(set) var keys: [String: [String]] = [:]
     let isRunning: Bool
 
-    /// Why some may be unknown; nil when all are known.
+    /// Why some open runs may be unknown; nil when all are known.
     let obstacle: String?
 
     init(_ configuration: Configuration) throws {
-      // A manifest that is accepted meanwhile is one of both.
+      // A manifest that is accepted in between appears in both.
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }

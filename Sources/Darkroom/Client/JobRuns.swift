@@ -1,35 +1,35 @@
 import Model
 import System
 
-/// The runs of a job that end while it is watched: what their reports say, wherever these are meanwhile.
+/// Collects the runs of a job that end while it is watched, from their reports in the job's folder and in `history`.
 struct JobRuns {
   private let job: String
   private let configuration: Configuration
   private let folder: JobFolder
 
-  /// Runs whose reports were read, those included that had ended before.
+  /// Runs whose reports were read, including those that ended before.
   private var known: Set<String> = []
   private var found: [(run: String, state: JobOutcome.State)] = []
 
-  /// The last manifest that was rejected before it could take the place of another one's; nil without any.
+  /// The last manifest that was rejected instead of replacing a live run's; nil when there is none.
   private var rejected: String?
 
-  /// The last run that was seen to be open; empty without any.
+  /// The latest run that was open; empty when there was none.
   private var lastOpen = ""
 
-  /// The last run, and how it ended; nil when there is no report.
+  /// The last run and its state; nil when there is no report.
   private var last: (run: String, state: JobOutcome.State)?
 
-  /// `report.json` as it was read last.
+  /// The identity of `report.json` when it was read.
   private var read: FileIdentity?
 
-  /// `history` as its names were read last; nil when it may have changed since without a sign of that.
+  /// The identity of `history` when its names were read; nil when it may have changed since without a visible sign.
   private var listed: FileIdentity?
 
-  /// The folders of `history` that had no report: when a run is put aside, its report comes last.
+  /// The folders of `history` that had no report yet. A run's report is moved there last.
   private var unread: [String] = []
 
-  /// Records what has ended before.
+  /// Records the runs that have ended before.
   /// - Throws: `SystemError`.
   init(_ job: String, _ configuration: Configuration) throws {
     self.job = job
@@ -40,14 +40,14 @@ struct JobRuns {
     found = []
   }
 
-  /// Records what has ended since.
+  /// Records the runs that have ended since the last call.
   /// - Parameters:
-  ///   - isOver: Whether the job has ended: then it must have a report.
-  ///   - open: Those of its runs that are open. Default: none.
-  /// - Throws: `StopError.missing` when it has none; `SystemError`.
+  ///   - isOver: Whether the job has ended and must have a report.
+  ///   - open: Its open runs. Default: none.
+  /// - Throws: `StopError.missing` when it has no report; `SystemError`.
   mutating func collect(isOver: Bool, open: [String] = []) throws {
     lastOpen = open.reduce(lastOpen, max)
-    // A report moves to the history when the next run begins: whoever looks there first misses none in the end.
+    // `history` is read first, since a report moves there when the next run begins. So no report is missed.
     for run in unreadRuns() { takeEarlier(run) }
     do {
       let file = try folder.open(file: "report.json")
@@ -68,12 +68,12 @@ struct JobRuns {
     }
   }
 
-  /// The job, which has ended. What was rejected before it was waited for counts if no later manifest was accepted.
+  /// The ended job. A manifest that was rejected before the wait counts if no later one was accepted.
   var ended: JobWait.Ended {
     var runs = found.isEmpty ? last.map { [$0] } ?? [] : found
     let latest = (runs.map(\.run) + [last?.run ?? ""]).max() ?? ""
     if let rejected, rejected >= lastOpen, rejected > latest { runs.append((rejected, .rejected)) }
-    // A manifest that was rejected while another one's job went on has its report in `history`.
+    // A manifest that was rejected while another run of the job was live has its report in `history`.
     let later = runs.filter { $0.state == .rejected && $0.run > last?.run ?? "" }.map(\.run).max()
     let newest = later ?? last?.run
     let earlier = runs.filter { $0.run != newest && $0.state != .succeeded }
@@ -82,11 +82,11 @@ struct JobRuns {
       earlier: earlier.map { ($0.state, $0.run == last?.run ? folder.report : path(of: $0.run)) })
   }
 
-  /// The path of the report of a run that was put aside.
+  /// The path of a report in `history`.
   private func path(of run: String) -> String { folder.file("history/\(run)/report.json") }
 
   private mutating func take(_ head: ReportHead, of run: String) {
-    // What a later run says of the job counts.
+    // A superseded run is left out, since a later run of the job counts.
     guard let state = head.state, state != .superseded else { return }
     found.append((run, accepted(head, state)))
   }
@@ -98,7 +98,7 @@ struct JobRuns {
     return isAccepted == true ? .succeeded : state
   }
 
-  /// Records a run that was put aside, if its report is there.
+  /// Records a run in `history`, if its report exists.
   private mutating func takeEarlier(_ run: String) {
     let read: ReportHead?
     do {
@@ -109,17 +109,17 @@ struct JobRuns {
     unread.removeAll { $0 == run }
     known.insert(run)
     guard let head = read else { return }
-    // Where somebody has the run's name in `history`, it goes by another there.
+    // If a folder of the run's name existed in `history`, the run was moved to another one.
     if let id = head.runID, id != run, !known.insert(id).inserted { return }
     take(head, of: run)
   }
 
-  /// The names of the folders of earlier runs that were not read, the oldest first.
+  /// The names of the folders in `history` that were not read, the oldest first.
   private mutating func unreadRuns() -> [String] {
     guard let history = try? folder.open("history"), let identity = try? history.status().identity else { return [] }
     if identity == listed { return unread }
     unread = ((try? history.names()) ?? []).compactMap(\.text).filter { !known.contains($0) }.sorted()
-    // What comes in the same moment does not date it anew.
+    // A change in the same moment may not change the modification time.
     listed = abs(Clock.wallSeconds - identity.modified.sinceEpoch) < 2 ? nil : identity
     return unread
   }

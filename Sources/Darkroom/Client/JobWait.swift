@@ -4,7 +4,7 @@ import Manifests
 import Model
 import System
 
-/// Waits until jobs have ended, whichever process works on them.
+/// Waits until jobs have ended, in any process.
 package struct JobWait {
   /// A job that has ended.
   package struct Ended: Sendable, Equatable {
@@ -13,10 +13,10 @@ package struct JobWait {
     /// The path of the report of its last manifest.
     package let report: String
 
-    /// How the runs ended that were waited for; one whose failures are accepted has succeeded.
+    /// The states of the runs that ended during the wait. A run whose failures are accepted has succeeded.
     package let states: Set<JobOutcome.State>
 
-    /// The reports of those of them that did not succeed, in their order, but for the last manifest's.
+    /// The reports of the runs among them that did not succeed, in their order, without the last manifest's.
     package let earlier: [(state: JobOutcome.State, report: String)]
 
     package static func == (a: Ended, b: Ended) -> Bool {
@@ -32,13 +32,13 @@ package struct JobWait {
     reader = StatusReader(configuration: configuration)
   }
 
-  /// Waits for all runs of jobs that are open now: until no manifest of their names lies in the inbox, no instance has them,
-  /// and their reports are there. A manifest that cannot be moved out of the inbox after its job has ended is not waited for.
+  /// Waits for all open runs of jobs: until there is no manifest of theirs in the inbox, no instance has them, and
+  /// their reports exist. A manifest that cannot be removed from the inbox after its job has ended is not waited for.
   /// - Parameters:
-  ///   - seconds: How long at most; nil for any time.
-  ///   - isAlone: Called once when there is something to wait for and no instance that works on it.
-  ///   - observe: Gets the status, and the jobs of those waited for that have not ended, some times a second.
-  /// - Returns: Those that have ended, in the order given, and the names of those that have not.
+  ///   - seconds: The timeout. Default: nil, none.
+  ///   - isAlone: Called once when there are open jobs and no instance is running.
+  ///   - observe: Called several times per second with the status and the names of the jobs that have not ended.
+  /// - Returns: The ended jobs in the given order, and the names of the others.
   /// - Throws: `StopError.missing` when there is no such job; `SystemError`.
   package func wait(
     for jobs: [String], seconds: Double? = nil, isAlone: () -> Void,
@@ -48,7 +48,7 @@ package struct JobWait {
     let deadline = seconds.map { Clock.monotonicSeconds + $0 }
     let watch = FolderWatch(folder: configuration.inbox)
     let mailbox = try Mailbox<Never>()
-    // What has ended before is known before it is asked what is open.
+    // Ended runs are read before the open ones, so that no run is missed.
     var runs = try jobs.map { try JobRuns($0, configuration) }
     var isOpen = jobs.map { _ in true }
     var hasTold = false
@@ -75,11 +75,11 @@ package struct JobWait {
     }
   }
 
-  /// The manifests in the inbox, with the identity of each that may be looked at; none when this user may not look.
+  /// The manifests in the inbox, with the identities of readable ones; none if this user may not read the inbox.
   private func manifests() throws(SystemError) -> [(job: String, identity: String?)] {
     do throws(SystemError) {
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
-      // An instance of another user may read what this one may not.
+      // An instance of another user may be able to read these files.
       let unknown = scan.unreadable + scan.unexamined.map(\.file)
       let jobs = unknown.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }
       return scan.manifests.map { ($0.job, $0.identity.text) } + jobs.map { ($0, nil) }

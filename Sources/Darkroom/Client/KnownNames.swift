@@ -3,8 +3,8 @@ import Inbox
 import Model
 import System
 
-/// The names of jobs and locks that a command line can be about, for shells that complete it. They are read quickly, without
-/// the ledger; what cannot be read is left out, and nothing is created or waited for.
+/// The names of jobs and locks, for the completion of command lines. They are read quickly, without the ledger.
+/// Anything unreadable is left out.
 package struct KnownNames {
   private let inbox: String
   private let outbox: String
@@ -17,7 +17,7 @@ package struct KnownNames {
     self.outbox = outbox
   }
 
-  /// The jobs that have not ended: those that the instance, or the last one, told of, and those of manifests in the inbox.
+  /// The jobs that have not ended: those in the status of the last instance, and those of manifests in the inbox.
   package var openJobs: [String] {
     var jobs = Set(scan?.manifests.map(\.job) ?? [])
     if let file = try? OpenFolder(searching: outbox).open(reading: OutboxFolder.hidden(OutboxFolder.statusName)),
@@ -38,7 +38,7 @@ package struct KnownNames {
       })
   }
 
-  /// The locks in the inbox, as `darkroom resume` takes them.
+  /// The locks in the inbox, in the form that `darkroom resume` accepts.
   package var locks: [String] {
     let suffix = ".lock"
     return Self.listed(
@@ -50,7 +50,7 @@ package struct KnownNames {
 
   private var scan: InboxScan? { try? Inbox(path: inbox, extraLock: nil).scan() }
 
-  /// Sorted, without what does not fit on a line of its own.
+  /// Sorted names, without those that contain control characters.
   private static func listed(_ names: some Sequence<String>) -> [String] {
     names.filter { name in
       !name.unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -3,7 +3,7 @@ import Inbox
 import Model
 import System
 
-/// A lock in an inbox, for those who make and remove it: it suspends the queues of whatever instance works there.
+/// A lock in an inbox, for commands that create and remove it. It suspends the queues of the instance.
 package struct LockFile {
   private let inbox: String
   private let name: String
@@ -18,7 +18,7 @@ package struct LockFile {
 
   package var path: String { inbox + "/" + name }
 
-  /// Whether an instance works in the inbox now; nil when this user may not know.
+  /// Whether an instance owns the inbox; nil when this user may not know.
   package var isWatched: Bool? {
     do {
       return try InstanceLock.holder(file: Inbox.instanceFile, beneath: inbox) != nil
@@ -27,24 +27,24 @@ package struct LockFile {
     }
   }
 
-  // MARK: Making it
+  // MARK: Creating
 
-  /// What has come of making a lock.
+  /// The result of creating a lock.
   package enum Creation {
     case made
-    /// It was there.
+    /// The lock existed.
     case found
-    /// It was there, and can hold no reason, because it is a folder.
+    /// The lock existed, and cannot have a reason because it is a folder.
     case foundFolder
   }
 
-  /// Makes the lock. It appears with its reason, never without, and a process that is killed meanwhile leaves nothing else
-  /// where the file system has files without names. One that is there keeps its reason unless there is a new one.
-  /// - Parameter reason: Its first line; nil for none.
+  /// Creates the lock. It appears together with its reason. A killed process leaves no other file, on file systems that
+  /// support unnamed files. An existing lock keeps its reason unless there is a new one.
+  /// - Parameter reason: The first line of the file; nil for none.
   package func create(reason: String?) throws(SystemError) -> Creation {
     let folder = try OpenFolder(inbox)
     let text = reason.map { String($0.map { $0.isNewline ? " " : $0 }) + "\n" } ?? ""
-    // Others may make and remove it meanwhile.
+    // Other processes may create and remove it at the same time.
     for _ in 0..<100 {
       guard let found = try folder.status(of: name) else {
         if try make(text, in: folder) { return .made }
@@ -61,7 +61,7 @@ package struct LockFile {
     throw SystemError("create", path, code: EBUSY)
   }
 
-  /// - Returns: Whether there was none.
+  /// - Returns: Whether there was no lock.
   private func make(_ text: String, in folder: OpenFolder) throws(SystemError) -> Bool {
     if let file = try? folder.createNameless(mode: 0o666) {
       try file.write(text)
@@ -79,21 +79,21 @@ package struct LockFile {
     }
   }
 
-  /// Writes a new reason into the file. Whoever may write to the inbox can give the name to another file at any moment, also
-  /// to one elsewhere that only this user may write to.
-  /// - Parameter found: The file, with one name.
-  /// - Returns: False when that cannot be done, the file was removed meanwhile, or is another.
+  /// Writes a new reason to the file. Any user who may write to the inbox can rename another file to this name, also
+  /// one elsewhere that only this user may write.
+  /// - Parameter found: The status of the file, which has one name.
+  /// - Returns: False when the file cannot be written, was removed in the meantime, or is another one.
   func rewrite(_ text: String, in folder: OpenFolder, _ found: FileStatus) throws(SystemError) -> Bool {
     guard let file = try? folder.open(updatingExisting: name), let opened = try? file.status(), opened.links == 1,
       opened.identity.isSameNode(as: found.identity)
     else { return false }
-    // Its first line is whole at each moment.
+    // The first line is complete at each moment.
     try file.write(text)
     try file.truncate(to: text.utf8.count)
     return try file.status().links > 0
   }
 
-  /// Puts a new lock in the place of one that cannot be written to.
+  /// Replaces a lock that cannot be written.
   private func replace(_ text: String, in folder: OpenFolder) throws(SystemError) {
     try withTemporary(text, in: folder) { (temporary) throws(SystemError) in
       try folder.rename(temporary, to: folder, as: name)
@@ -109,11 +109,11 @@ package struct LockFile {
     return try body(temporary)
   }
 
-  // MARK: Removing it
+  // MARK: Removing
 
-  /// Removes the lock, which may be a folder. If there is none of exactly this name, one is taken for it whose ending is in
-  /// another case, unless there are several; `lock` is the bare name, too.
-  /// - Returns: The path of what was removed; nil when there was none.
+  /// Removes the lock, which may be a folder. If none has exactly this name, one whose extension is in another case is
+  /// removed, unless there are several. The file `lock` matches the bare name.
+  /// - Returns: The path of the removed lock; nil when there was none.
   /// - Throws: `StopError.outbox` for a folder that is not empty; `SystemError`.
   package func remove() throws -> String? {
     let folder = try OpenFolder(inbox)
@@ -132,7 +132,7 @@ package struct LockFile {
     return path
   }
 
-  /// The name that the lock has in the inbox.
+  /// The lock's actual name in the inbox.
   private func findName(in folder: OpenFolder) throws(SystemError) -> String? {
     if try folder.status(of: name) != nil { return name }
     let stem = name.dropLast(Self.ending.count)

@@ -6,9 +6,9 @@ import Planning
 import System
 import Transfer
 
-/// Plans a manifest without doing anything, and leaves nothing behind.
+/// Plans a manifest for `darkroom check`. Leaves no files behind.
 package struct ManifestCheck {
-  /// What a manifest would become.
+  /// The plan of a manifest.
   package struct Result: Sendable {
     package let file: String
     package let job: String
@@ -19,29 +19,29 @@ package struct ManifestCheck {
 
     package let warnings: [ManifestWarning]
 
-    /// Where its entries are listed, without secrets; nil when that is the manifest.
+    /// The source of its list of entries, without secrets; nil when the manifest contains the entries.
     package var source: String?
 
-    /// Why that could not be downloaded, as far as it can be told without a network.
+    /// Why the list could not be downloaded, as far as that is known without using the network.
     package var sourceError: TransferError?
   }
 
-  /// What one entry would become.
+  /// The plan of an entry.
   package struct PlannedEntry: Sendable {
     package let position: Int
     package let name: String
 
-    /// The name of the variant; nil for an entry without.
+    /// The name of the variant; nil for an entry without variants.
     package let variant: String?
 
-    /// The result's path beneath the job's folder; its extension is `*` when it is the source's.
+    /// The path of the result, relative to the job's folder. Its extension is `*` if it is that of the source.
     package let output: String
 
-    /// The URLs, without their secrets, in the order in which they would be tried; each with why it would fail, as far
-    /// as that can be told without a network, and the pattern of the rule for its host.
+    /// The URLs without secrets, in the order in which they are tried, each with the reason why it would fail, as far
+    /// as that is known without using the network, and the pattern of the rule for its host.
     package let mirrors: [(url: String, error: TransferError?, rule: String?)]
 
-    /// How they would be asked, such as `GET`.
+    /// The method of the request, such as `GET`.
     package let method: String
     package let filters: String
     package let format: String
@@ -51,7 +51,7 @@ package struct ManifestCheck {
     /// The names of the entries that must succeed first.
     package let after: [String]
 
-    /// Why the entry would fail: the reason of the last mirror, if there is one for each; nil when it would not.
+    /// Why the entry would fail: the error of the last mirror, if there is one for each; nil when it would not.
     package var error: TransferError? { mirrors.contains { $0.error == nil } ? nil : mirrors.last?.error }
   }
 
@@ -59,11 +59,12 @@ package struct ManifestCheck {
 
   package init(configuration: Configuration) { self.configuration = configuration }
 
-  /// Plans a manifest and hands on its entries, in the manifest's order, unless it would be rejected.
+  /// Plans a manifest, and calls `each` with its entries in the manifest's order, unless it would be rejected.
   /// - Parameters:
   ///   - path: The manifest.
-  ///   - name: What it is called, which tells its format. Default: nil, the path's last component.
-  /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `SQLiteError`; what `each` throws.
+  ///   - name: The name that determines the format. Default: nil, the path's last component.
+  /// - Throws: `StopError.missing` when it cannot be read or its name is not that of a manifest; `SQLiteError`; errors
+  ///   of `each`.
   package func check(
     _ path: String, called name: String? = nil, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
   ) throws {
@@ -74,7 +75,7 @@ package struct ManifestCheck {
     let folder: String
     let size: String?
     do {
-      // SQLite follows no links.
+      // SQLite does not follow symbolic links.
       let parent = try Folder.resolved(FileManager.default.temporaryDirectory.path)
       folder = parent + "/darkroom-check-\(UUID().uuidString)"
       let manifest = try OpenFile(reading: path)

@@ -6,28 +6,28 @@ import Model
 import System
 import Transfer
 
-/// Puts manifests into an inbox, safely: nobody ever sees half of one, and none is replaced.
+/// Adds manifests to an inbox atomically, and never replaces one.
 package struct ManifestDrop {
-  /// What was put into the inbox.
+  /// A manifest that was added to the inbox.
   package struct Dropped: Sendable, Equatable {
     package let job: String
     package let file: String
 
-    /// Other manifests of the same job in the inbox, one of which is processed before or after it.
+    /// Other manifests of the same job in the inbox, which are processed before or after it.
     package var others: [String] = []
 
-    /// Whether an instance of another user may well not be allowed to read it.
+    /// Whether an instance of another user may be unable to read it.
     package var isPrivate = false
   }
 
-  /// Who may read a manifest that is put into the inbox.
+  /// The permissions of a manifest that is added to the inbox.
   enum Access {
-    /// As any new file: 0666 less the umask.
+    /// Those of any new file: 0666 without the bits of the umask.
     case usual
-    /// This user alone.
+    /// Only this user may read it.
     case own
-    /// Who may read an original.
-    /// - Parameter isReturned: Whether it is to be its owner's, too, as root can have it.
+    /// Those of an original file.
+    /// - Parameter isReturned: Whether it also gets the original's owner, which requires root.
     case like(FileStatus, isReturned: Bool)
   }
 
@@ -36,8 +36,10 @@ package struct ManifestDrop {
   package init(inbox: String) { self.inbox = inbox }
 
   /// Copies a manifest into the inbox.
-  /// - Parameter name: The job's, if not the file's; what other systems cannot store is replaced in either.
-  /// - Throws: `StopError.missing` when it cannot be read or its name is no manifest's; `StopError.taken`; `SystemError`.
+  /// - Parameter name: The job's name. Default: nil, the file's name. In both, characters that other systems cannot
+  ///   store are replaced.
+  /// - Throws: `StopError.missing` when it cannot be read or its name is not that of a manifest; `StopError.taken`;
+  ///   `SystemError`.
   package func add(_ path: String, job name: String?) throws -> Dropped {
     let file = Folder.name(of: path)
     guard let manifest = ManifestFileName(file) else {
@@ -50,7 +52,7 @@ package struct ManifestDrop {
     }
   }
 
-  /// Puts a manifest from standard input into the inbox.
+  /// Adds a manifest from standard input to the inbox.
   /// - Throws: `StopError.taken`, `SystemError`.
   package func add(_ input: StandardInputManifest, job name: String?) throws -> Dropped {
     let source = try OpenFile(reading: input.path)
@@ -59,7 +61,7 @@ package struct ManifestDrop {
     return try drop(as: job, input.suffix, access) { copy in try source.eachChunk { try copy.write($0) } }
   }
 
-  /// Puts a manifest of URLs into the inbox.
+  /// Adds a manifest of URLs to the inbox.
   /// - Throws: `StopError.taken`, `SystemError`.
   package func add(urls: [String], job name: String?) throws -> Dropped {
     let isSecret = urls.contains { (try? SourceLocation(parsing: $0).redacted) != $0 }
@@ -68,9 +70,9 @@ package struct ManifestDrop {
     }
   }
 
-  /// Puts the manifest of a job that has ended into the inbox again.
-  /// - Parameter outbox: Where the job's folder lies.
-  /// - Throws: `StopError.missing` when there is none; `StopError.taken` when the job is to be done or at work already;
+  /// Adds the manifest of an ended job to the inbox again.
+  /// - Parameter outbox: The outbox with the job's folder.
+  /// - Throws: `StopError.missing` when there is none; `StopError.taken` when the inbox has a manifest of the job;
   ///   `SystemError`.
   package func retry(_ job: String, outbox: String) throws {
     let job = PortableName.job(job)
@@ -127,7 +129,7 @@ package struct ManifestDrop {
     let written = ".darkroom-add-" + RunID.make()
     var isPrivate = false
     do {
-      // A file without a name goes with the process, whatever ends it.
+      // An unnamed file disappears with the process in any case.
       let nameless = try? folder.createNameless(mode: access.creationMode)
       let file = try nameless ?? folder.create(file: written, mode: access.creationMode)
       try write(file)
@@ -135,7 +137,7 @@ package struct ManifestDrop {
       isPrivate = try Self.isPrivate(file.status(), in: folder, isRestricted: isRestricted)
       try file.sync()
       if nameless != nil { try give(file, the: written, in: folder, access, suffix) }
-      // Instances take a file that is renamed in at once.
+      // Instances read a file as soon as it is renamed.
       guard try folder.renameWithoutReplacing(written, to: folder, as: name) else {
         throw StopError.taken("\(name) is in the inbox already; wait until it is done, or give another --name")
       }
@@ -149,8 +151,8 @@ package struct ManifestDrop {
   }
 
   /// Whether an instance of the inbox's owner could not read a file.
-  /// - Parameter isRestricted: Whether the inbox's group was to read it, and may not: then the instance may well be one of
-  ///   that group's, and the inbox root's.
+  /// - Parameter isRestricted: Whether read permission for the inbox's group was removed. The instance may then be run
+  ///   by a member of that group, and the inbox be owned by root.
   private static func isPrivate(
     _ file: FileStatus, in folder: OpenFolder, isRestricted: Bool
   ) throws(SystemError) -> Bool {
@@ -164,7 +166,7 @@ package struct ManifestDrop {
       .sorted()
   }
 
-  /// Gives a file its name; without `/proc` to a copy of it.
+  /// Gives a file its name, or copies it when `/proc` is missing.
   private func give(
     _ file: OpenFile, the name: String, in folder: OpenFolder, _ access: Access, _ suffix: String
   ) throws(SystemError) {
@@ -180,16 +182,16 @@ package struct ManifestDrop {
 }
 
 extension ManifestDrop.Access {
-  /// The mode of a new file, less the umask.
+  /// The mode of a new file, without the bits of the umask.
   fileprivate var creationMode: mode_t {
     if case .usual = self { 0o666 } else { 0o600 }
   }
 
-  /// Gives a file that was written its mode and group, as far as the file system knows such. What holds secrets is given to
-  /// nobody who may not read the original.
-  /// - Parameter suffix: The extension of the file's name, which tells whether it is gzip.
-  /// - Returns: Whether the inbox's group may not read it, other than the original's.
-  /// - Throws: `SystemError`, not when the file system refuses: who may read the file is seen then.
+  /// Sets the mode and group of a written file, if the file system supports them. Nobody gets permission to read
+  /// secrets who may not read the original.
+  /// - Parameter suffix: The extension of the file's name, by which gzip is recognized.
+  /// - Returns: Whether the inbox's group may not read it, although the original's group may read the original.
+  /// - Throws: `SystemError`, except when the file system refuses. The file's status then shows who may read it.
   fileprivate func apply(to file: OpenFile, in folder: OpenFolder, _ suffix: String) throws(SystemError) -> Bool {
     switch self {
     case .usual: return false
@@ -213,13 +215,13 @@ extension ManifestDrop.Access {
   private func apply(
     _ original: FileStatus, to file: OpenFile, in folder: OpenFolder, _ suffix: String
   ) throws(SystemError) -> Bool {
-    // New files of such a folder are its group's, because its owner wants that.
+    // New files of such a folder get its group, as its owner has configured.
     let inbox = try folder.status()
     guard inbox.mode & Int(S_ISGID) != 0 else {
       try file.setAccess(mode: original.mode, group: original.group)
       return false
     }
-    // What everybody may do anyway is no secret.
+    // Permissions of others are no secret.
     let isOfGroupAlone = original.mode >> 3 & 0o7 & ~original.mode != 0 && original.group != inbox.group
     let isRestricted =
       isOfGroupAlone

@@ -3,27 +3,27 @@ import Manifests
 import Model
 import System
 
-/// A manifest from standard input, in a temporary file without a name, which goes with the process, whatever ends it. What it
-/// is, its beginning tells.
+/// A manifest from standard input, in a temporary unnamed file that disappears with the process. Its format is
+/// recognized by its beginning.
 package final class StandardInputManifest {
-  /// What its job is called unless it gets a name.
+  /// The default name of its job.
   package static let job = "stdin"
 
-  /// The extension that its format has, `.gz` included.
+  /// The extension for its format, including `.gz`.
   package let suffix: String
 
-  /// Who could read the file that standard input is; nil when it is none, such as a pipe.
+  /// The status of the file that standard input is; nil when it is none, such as a pipe.
   let original: FileStatus?
 
   private let file: OpenFile
 
   package var path: String { "/proc/self/fd/\(file.descriptor)" }
 
-  /// Reads standard input, from where it stands, to its end. It is not opened anew: that may not be allowed, begins a file
-  /// from its start, and fails for a socket.
+  /// Reads standard input from its current position to its end. It is not reopened: that may be forbidden, would begin
+  /// at the start of a file, and fails for a socket.
   /// - Throws: `StopError.missing` when it cannot be read; `SystemError`, also when `/proc` is not mounted.
   package init() throws {
-    // Before anything else is opened: what is closed would be that then.
+    // Before any other file is opened, which would get the descriptor of a closed standard input.
     let input: OpenFile
     do {
       input = try OpenFile.standardInput()

@@ -2,62 +2,62 @@ import Model
 import Scheduling
 import Transfer
 
-/// What is known about the tries of an entry: one value, which goes along whole while the entry waits, is in progress, is
-/// deferred or changes to its next mirror. Times are milliseconds of the monotonic clock.
+/// The tries of an entry. The value is passed on as a whole when the entry waits, is in progress, is deferred or
+/// changes to its next mirror. Times are milliseconds of the monotonic clock.
 struct AttemptHistory {
-  /// How often it was tried, at all of its URLs: what its row says.
+  /// The number of tries at all URLs, as shown in the row.
   var attempts = 0
 
-  /// Which of its URLs is in use, from 0.
+  /// The index of the URL in use, from 0.
   var mirror = 0
 
-  /// What is known about the tries of that URL.
+  /// The tries of the URL in use.
   var tries = URLTries()
 
-  /// The URLs that were in use before, those that were left first before others.
+  /// The URLs that were in use before, in the order in which they were left.
   private(set) var earlier: [EarlierURL] = []
 
-  /// The hosts of all of its URLs, empty for a file. Default: none, also when it has one URL only, or when its request is made
-  /// at another one only after it has failed.
+  /// The hosts of all URLs; empty strings for files. Empty for an entry with one URL, and when the request may be sent
+  /// to another host only after it has failed.
   private(set) var hosts: [String] = []
 
-  /// When it was first tried. Default: nil, it was not.
+  /// When the entry was first tried. Default: nil, it was not.
   var firstTried: Int?
 
-  /// When it was started for the first time since it was last deferred, by the clock that stands still during pauses. Set
-  /// while `--entry-timeout` limits its time.
+  /// When the entry first started since it was last deferred, by the clock that stops during pauses. Set while
+  /// `--entry-timeout` limits its time.
   var roundBegan: Int?
 
-  /// Why the last try failed. Set while `--entry-timeout` limits its time: it may be its last.
+  /// Why the last try failed. Set while `--entry-timeout` limits its time, since that try may be the last.
   var failure: EntryFailure?
 
-  /// What the last try left of its download, for the next one at the same URL.
+  /// The partial download of the last try, for the next one at the same URL.
   var partial: PartialDownload?
 
-  /// Whether the last try found out that the bytes of its source are not there.
+  /// Whether the last try found that the bytes of its source are missing.
   var needsBytes = false
 
   /// The tries of one URL.
   struct URLTries {
-    /// How many count for `--retries`: those that its host did not refuse.
+    /// The number of tries that count for `--retries`, which excludes refusals.
     var counted = 0
 
-    /// How often its host refused it.
+    /// The number of tries that its host refused.
     var refusals = 0
 
     /// Whether it was tried.
     var wasAsked = false
 
-    /// How often its tries did not count because its host was closed.
+    /// The number of tries that did not count because its host was closed.
     var holds = 0
 
-    /// When its host failed last. Default: nil, it did not in this process.
+    /// When its host last failed. Default: nil, it has not failed in this process.
     var failedAt: Int?
 
-    /// Whether it has failed while its host served others.
+    /// Whether it failed while its host served others.
     var failsByItself = false
 
-    /// How often its host had been closed when it began to wait for its next try.
+    /// The number of closings of its host when the entry began to wait for its next try.
     var closings = 0
   }
 
@@ -68,24 +68,24 @@ struct AttemptHistory {
     let failure: ReportRow.MirrorFailure?
     let isRetryable: Bool
 
-    /// Whether it was left only because its host was closed: it is tried again unless another one succeeds.
+    /// Whether it was left only because its host was closed. It is tried again unless another URL succeeds.
     let isPassedOver: Bool
   }
 }
 
 extension AttemptHistory {
-  /// - Parameter attempts: How often it was tried, at its first URL.
+  /// - Parameter attempts: The number of tries at the first URL.
   init(attempts: Int, firstTried: Int? = nil) {
     self.init(attempts: attempts, tries: URLTries(counted: attempts, wasAsked: attempts > 0), firstTried: firstTried)
   }
 
-  /// Of an entry that was deferred: its retries begin anew.
+  /// The history of an entry that was deferred. Its retries begin anew.
   init(_ deferred: DeferredEntry) {
     self.init(
       attempts: deferred.attempts, tries: URLTries(wasAsked: deferred.attempts > 0), firstTried: deferred.firstTried)
   }
 
-  /// Of an entry whose source another of its variants has downloaded from a mirror: the URLs before it have failed.
+  /// The history of an entry whose source another variant has downloaded from a mirror.
   init(inheritedFrom mirror: Int) {
     self.mirror = mirror
     earlier = (0..<mirror).map {
@@ -93,26 +93,26 @@ extension AttemptHistory {
     }
   }
 
-  /// How the URLs before the one in use failed.
+  /// The failures of the URLs before the one in use.
   var mirrorFailures: [ReportRow.MirrorFailure] { earlier.compactMap(\.failure) }
 
-  /// Whether one of them failed with a retryable error.
+  /// Whether an earlier mirror failed with a retryable error.
   var hadRetryableMirrorFailure: Bool { earlier.contains(where: \.isRetryable) }
 
-  /// Whether it may be passed on to another URL when the host of the one in use is closed.
+  /// Whether the entry can move to another URL when the host of the one in use is closed.
   var hasMirror: Bool { nextURL(of: hosts.count) != nil }
 
-  /// Sets `hosts`.
+  /// Sets the hosts of an entry.
   mutating func setHosts(of entry: Entry) {
-    // A request that may have an effect, such as a POST, counts as sent when it fails, and one that waits was not.
+    // A request with side effects, such as a POST, must not be sent to a mirror unless it has failed.
     guard hosts.isEmpty, entry.urls.count > 1, entry.request.isCacheable else { return }
     hosts = entry.urls.map { SourceLocation.hostName(of: $0) ?? "" }
   }
 
-  /// The first URL after the one in use, and after the last the first again, that has not failed.
+  /// The next URL after the one in use that has not failed, in cyclic order.
   /// - Parameters:
-  ///   - count: How many URLs there are.
-  ///   - isWanted: Called with the numbers of such URLs, from 0. Default: any is wanted.
+  ///   - count: The number of URLs.
+  ///   - isWanted: Called with the indices of such URLs. Default: accepts all.
   /// - Returns: nil when there is none.
   func nextURL(of count: Int, where isWanted: (Int) -> Bool = { _ in true }) -> Int? {
     guard count > 1 else { return nil }
@@ -123,10 +123,10 @@ extension AttemptHistory {
 
   /// Records a try at the URL in use.
   /// - Parameters:
-  ///   - attempts: How often the entry was tried, this try included.
+  ///   - attempts: The number of tries of the entry, including this one.
   ///   - isRefused: Whether its host refused it.
   ///   - failedAt: When its host failed; nil when it did not.
-  ///   - failsByItself: Whether that was while its host served others: then it comes last when a closed host is tried.
+  ///   - failsByItself: Whether it failed while its host served others. It is then tried last when the host is closed.
   mutating func tried(attempts: Int, isRefused: Bool, failedAt: Int?, failsByItself: Bool) {
     if let failedAt { tries.failedAt = failedAt }
     tries.failsByItself = tries.failsByItself || failsByItself
@@ -135,12 +135,13 @@ extension AttemptHistory {
     tries.wasAsked = true
   }
 
-  /// Changes to another URL. The time for all tries begins anew at one that was passed over: the entry waited for its host.
+  /// Changes to another URL. When that was passed over before, the time limit for all tries begins anew, since the
+  /// entry has waited for its host.
   /// - Parameters:
-  ///   - attempts: How often the entry was tried, at all of its URLs.
-  ///   - failure: How the URL failed that was in use.
-  ///   - isRetryable: Whether that may succeed later.
-  ///   - isPassedOver: Whether it is left only because its host is closed.
+  ///   - attempts: The number of tries of the entry at all URLs.
+  ///   - failure: The failure of the URL that was in use.
+  ///   - isRetryable: Whether that failure is retryable.
+  ///   - isPassedOver: Whether the URL is left only because its host is closed.
   mutating func use(
     _ url: Int, attempts: Int, after failure: ReportRow.MirrorFailure?, isRetryable: Bool, isPassedOver: Bool
   ) {
@@ -152,7 +153,7 @@ extension AttemptHistory {
     if known != nil { roundBegan = nil }
   }
 
-  /// Records a try that does not count, and neither does its time, because the host was closed.
+  /// Records a try that does not count because the host was closed. Its time does not count either.
   mutating func held(now: Int) {
     tries.holds += 1
     tries.failedAt = now

@@ -4,10 +4,10 @@ import Model
 import Scheduling
 import System
 
-/// Entries that are deferred.
+/// Deferred entries.
 extension EntryFlow {
-  /// Defers an entry whose failure may pass. The ledger knows of it from the next batch on; until then an
-  /// entry is one that was not tried.
+  /// Defers an entry with a retryable failure. The ledger records that with the next batch; if the process ends
+  /// earlier, the entry counts as not tried.
   func postpone(_ record: PhotoRecord, _ live: PhotoRecord.Live, wait: Int, now: Int) {
     let isFirst = scheduler.started(record.id)?.key.wasDeferred != true
     guard let deferred = scheduler.postpone(record.id, attempts: live.attempts, wait: wait, now: now) else { return }
@@ -22,30 +22,30 @@ extension EntryFlow {
     )
   }
 
-  /// What becomes of the entries of a run.
+  /// The activity of a run.
   func activity(of run: Int, _ entries: RunEntries) -> RunEntries.Activity {
     if isDeferred(run, entries) { return .deferred }
     return entries.undelivered == 0 && scheduler.isIdle(run: run) ? .idle : .busy
   }
 
-  /// Whether all entries of a run that are left are deferred, or wait for those that are.
+  /// Whether all remaining entries of a run are deferred, or wait for deferred ones.
   private func isDeferred(_ run: Int, _ entries: RunEntries) -> Bool {
     let deferred = scheduler.deferred(run: run).count
     guard deferred > 0 else { return false }
     return entries.isSource || deferred + scheduler.waitingForOthers(run: run) >= entries.left
   }
 
-  /// Closes the log of a run all of whose entries that are left are deferred: there may be very many such runs.
+  /// Closes the log of a run whose remaining entries are all deferred, since there may be many such runs.
   func restIfDeferred(_ run: Int) {
     if let entries = runs[run], !entries.isClosing, isDeferred(run, entries) { delivery.rest(run: run) }
   }
 }
 
 extension LedgerDeferral {
-  /// What the ledger gets to know of a deferred entry.
+  /// The record of a deferred entry for the ledger.
   /// - Parameters:
-  ///   - now: What the clock says of which the entry's times are, in milliseconds.
-  ///   - wallNow: What the system's clock says, in milliseconds since 1970.
+  ///   - now: The time of the clock that the entry uses, in milliseconds.
+  ///   - wallNow: The time of the system's clock, in milliseconds since 1970.
   init(_ entry: DeferredEntry, now: Int, wallNow: Int) {
     let wait = max(0, entry.due - now)
     self.init(

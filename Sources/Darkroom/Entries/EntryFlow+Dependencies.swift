@@ -3,27 +3,27 @@ import Model
 import Scheduling
 import System
 
-/// Entries that fail because others did: they hold no files.
+/// Entries that fail because their dependencies failed. They hold no files.
 struct FailingDependents {
-  /// So many of them are on their way to the outbox at once.
+  /// The most entries that are being delivered at once.
   static let limit = 256
 
-  /// What could not be recorded is tried again after so many milliseconds.
+  /// The pause before a rejected record is delivered again, in milliseconds.
   static let pause = 1000
 
-  /// Those on their way to the outbox.
+  /// The entries that are being delivered.
   var inDelivery: Set<PhotoRecord.ID> = []
 
-  /// The records for which there was no room.
+  /// The records that were rejected because there was no space.
   private(set) var rejected: [PhotoRecord] = []
 
-  /// When these are tried again, in milliseconds; nil when there are none.
+  /// When the rejected records are due, in milliseconds; nil when there are none.
   private(set) var due: Int?
 
-  /// How many more may be on their way.
+  /// How many more entries may be delivered.
   var room: Int { Self.limit - inDelivery.count }
 
-  /// Keeps a record for which there was no room: it is delivered after a while.
+  /// Keeps a record for which there was no space. It is delivered later.
   mutating func reject(_ record: PhotoRecord, now: Int) {
     due = due ?? now + Self.pause
     rejected.append(record)
@@ -37,13 +37,13 @@ struct FailingDependents {
   }
 }
 
-/// Entries that fail because others have, or as another of their variants: they have no operations, and only a row.
+/// Entries that fail because a dependency or another of their variants failed. They have no operations, only a row.
 extension EntryFlow {
-  /// Fails entries that come after one that has not succeeded.
+  /// Fails entries whose dependencies have not succeeded.
   func failDependents() {
     guard !scheduler.dependentRuns.isEmpty, mayStart else { return }
     let now = Clock.monotonicMilliseconds
-    // A run of which nothing starts any more writes them itself.
+    // A stopped run writes these rows itself.
     for record in dependents.takeRejected(now: now) where scheduler.jobs[record.run.number]?.isStopped == false {
       fail(record)
     }
@@ -81,7 +81,7 @@ extension EntryFlow {
     }
   }
 
-  /// Records that the row of an entry is durable, for those that come after it.
+  /// Records for the dependents of an entry that its row is durable.
   func dependencyEnded(_ record: PhotoRecord, _ row: ReportRow) {
     dependents.inDelivery.remove(record.id)
     guard !scheduler.dependentRuns.isEmpty else { return }

@@ -5,17 +5,16 @@ import Scheduling
 import System
 import Transfer
 
-/// What becomes of entries whose operations have ended.
+/// Handles entries whose operations have ended.
 extension EntryFlow {
-  /// Handles that an entry's download begins its request, or makes none. What is reported of an earlier try, which has ended
-  /// meanwhile, says nothing about the present one.
-  /// - Parameter time: When it begins its request; nil when it makes none.
+  /// Handles the beginning of an entry's download. Events of an earlier try that has ended are ignored.
+  /// - Parameter time: When the request began; nil when none was needed.
   func downloadBegan(_ record: PhotoRecord, at time: Int?) {
     guard pending.inProgress[record.id]?.download.record === record else { return }
     scheduler.downloadBegan(record.id, at: time)
   }
 
-  /// Handles the end of an entry's download: its host has room for another, unless it asked for a hold.
+  /// Handles the end of an entry's download. Its host has a free slot, unless it asked to wait.
   func downloadEnded(_ record: PhotoRecord, backoff: Backoff) {
     guard pending.inProgress[record.id]?.download.record === record else { return }
     let wasSlow = pending.isSlow(record.id)
@@ -25,7 +24,7 @@ extension EntryFlow {
     if portal == nil, record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
     let wasAnswering = scheduler.breaker(ofHostOf: record.id).responds
     var answer = HostScheduler.Answer(live)
-    // The last try of what is refused by itself holds nobody else.
+    // When an entry that is refused on its own fails for the last time, the host is not held for others.
     if case .refused(let asked) = answer, let started = scheduler.started(record.id),
       backoff.isRefusedItself(
         own: started.history.tries.refusals + 1, inRow: scheduler.throttle(ofHostOf: record.id).refusals + 1,
@@ -39,7 +38,7 @@ extension EntryFlow {
     reportHosts()
     if live.usage.isOwn {
       if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
-      // A host that fails says nothing about how many downloads there may be.
+      // A failing host does not show how many downloads are possible.
       pending.room.window.ended(
         isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true,
         isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open, now: Clock.monotonicMilliseconds)
@@ -49,18 +48,18 @@ extension EntryFlow {
     observe(.hostHeld(host: host, seconds: hold, why: live.failure?.message ?? ""))
   }
 
-  /// Handles an entry both of whose operations have finished.
+  /// Handles an entry whose operations have both finished.
   func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
-    // Those of a run that was cancelled may end late.
+    // Operations of a cancelled run may finish late.
     guard pending.inProgress[record.id]?.download.record === record else { return }
     pending.remove(record)
     decide(on: record, configuration, mayBePortal: checkRedirect(of: record))
   }
 
-  /// Decides what becomes of an entry both of whose operations have finished.
+  /// Decides what happens to an entry whose operations have both finished.
   /// - Parameters:
-  ///   - mayBePortal: Whether it was redirected to a place of which it is not known what it is.
-  ///   - wasTried: Whether it was asked for; otherwise its host is closed, or was given up.
+  ///   - mayBePortal: Whether it was redirected to a possible captive portal.
+  ///   - wasTried: Whether a request was made. If not, its host is closed or was given up.
   func decide(
     on record: PhotoRecord, _ configuration: Configuration, mayBePortal: Bool = false, wasTried: Bool = true
   ) {
@@ -78,11 +77,11 @@ extension EntryFlow {
       scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
       return leave(record, entries)
     }
-    // Only the next try of the same URL has use for it.
+    // A partial download is only used by the next try at the same URL.
     let partial = record.takePartial()
     switch verdict {
     case .deliver:
-      // Those of a page that may have been a portal's have waited.
+      // Variants of a possible portal's page were not started yet.
       if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
       let refusals = entry.throttle.refusals
       if live.failure?.isHostRefusal == true, refusals > max(configuration.backoff.retries, live.attempts) {
@@ -93,7 +92,7 @@ extension EntryFlow {
       scheduler.hold(record.id, now: now)
       scheduler.keep(partial, of: record.id)
     case .waitForSpace:
-      // Other jobs need less room than a list.
+      // Other jobs need less space than a list.
       if entries?.isSource == true, live.source != nil { endSource(record) } else { waitForSpace(record) }
     case .waitForMachine: waitForMachine(record, live.failure ?? .cache)
     case .restart: scheduler.retry(record.id, attempts: nil, needsBytes: live.state == .failed, due: now, now: now)
@@ -124,8 +123,7 @@ extension EntryFlow {
     }
   }
 
-  /// The URL that is tried when that in use has failed, or its host is closed: the next that has not failed, at an open host
-  /// if there is one.
+  /// The next URL to try: the next one that has not failed, preferably at an open host.
   /// - Returns: nil when all have failed.
   private func nextMirror(of record: PhotoRecord, now: Int) -> (url: Int?, isOpen: Bool) {
     guard let history = scheduler.started(record.id)?.history else { return (nil, false) }
@@ -134,7 +132,7 @@ extension EntryFlow {
     return (open ?? history.nextURL(of: urls.count), open != nil)
   }
 
-  /// What `Verdict` has to know of an entry.
+  /// The input of `Verdict` for an entry.
   private func endedEntry(
     _ record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration,
     _ mirror: (url: Int?, isOpen: Bool), mayBePortal: Bool, wasTried: Bool, now: Int
@@ -153,7 +151,7 @@ extension EntryFlow {
       isMirrorOpen: mirror.isOpen)
   }
 
-  /// Keeps the failure of an entry that is tried again, and reports it.
+  /// Keeps and reports the failure of an entry that is tried again.
   private func tryAgain(
     _ record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration, after seconds: Double,
     mirror: String? = nil
@@ -168,13 +166,13 @@ extension EntryFlow {
 }
 
 extension HostScheduler.Answer {
-  /// What a download says of its host.
+  /// The answer of the host to a download.
   fileprivate init(_ live: PhotoRecord.Live) {
     guard live.usage.requests.sent > 0 else {
       self = .none
       return
     }
-    // Whatever has become of it since.
+    // The request was served, even if the entry failed later.
     if live.source != nil {
       self = .served
       return

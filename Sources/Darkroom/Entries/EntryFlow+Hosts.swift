@@ -3,9 +3,9 @@ import Scheduling
 import System
 import Transfer
 
-/// What closed hosts, silent ones and the time for an entry mean for entries.
+/// Handles closed and silent hosts, and time limits of entries.
 extension EntryFlow {
-  /// Tells which hosts were closed, have opened or were given up.
+  /// Reports the hosts that were closed, opened or given up.
   func reportHosts() {
     for change in scheduler.hosts.takeHostChanges() {
       let host = scheduler.shownName(of: change.host)
@@ -27,7 +27,7 @@ extension EntryFlow {
     host == HostScheduler.files ? runs[run]?.isClosing == false : scheduler.hosts.has(job: run, at: host)
   }
 
-  /// Records for the report of each run with entries at a host that it was closed until now.
+  /// Records a host's hold, which ends now, for the reports of the runs with entries at the host.
   private func record(_ closed: HostBreaker.Closed, of host: Int) {
     for (run, entries) in runs {
       let wasHeld = entries.hosts.open.removeValue(forKey: host) != nil
@@ -36,7 +36,7 @@ extension EntryFlow {
     }
   }
 
-  /// When the hosts of a run that has ended did not answer, those included that do not yet.
+  /// The holds of a run that ends, including those of hosts that are still closed.
   func holds(of entries: RunEntries) -> [HostHold] {
     for (host, closed) in entries.hosts.open.sorted(by: { $0.value.since < $1.value.since }) {
       entries.hosts.record(
@@ -47,22 +47,22 @@ extension EntryFlow {
     return entries.hosts.ended
   }
 
-  /// Gives up the closed hosts for which no other has answered for so many seconds.
+  /// Gives up the closed hosts during whose hold no other host has answered for a number of seconds.
   func giveUpHosts(after seconds: Double) {
     scheduler.hosts.giveUpUnanswered(after: Int(seconds * 1000), now: Clock.monotonicMilliseconds)
   }
 
-  /// Whether the host of an entry is asked after the entry's failure.
+  /// The state of an entry's host after the entry's failure.
   func hostState(_ record: PhotoRecord, _ live: PhotoRecord.Live, wasTried: Bool) -> EndedEntry.HostState {
     guard let failure = live.failureOfHost else { return .open }
     let breaker = scheduler.breaker(ofHostOf: record.id)
     if breaker.isGivenUp { return .givenUp }
     if !wasTried { return .closed }
     let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
-    // What may have had an effect is not repeated for that.
+    // A request that may have had side effects is not repeated for that.
     guard isHeld, record.entry.request.isCacheable || !wasSent(record, live) else { return .open }
-    // It failed before, and the host has served others since, or, if it is this machine that may be to blame, others were
-    // reached: the failure is its own, and so are those that follow.
+    // The entry failed before, and since then the host has served others or, if the machine may be the cause, other
+    // hosts were reached. The failures are therefore the entry's own.
     guard let tries = scheduler.started(record.id)?.history.tries, let failedAt = tries.failedAt else { return .closed }
     let servesOthers =
       tries.failsByItself || breaker.hasServed(since: failedAt + 1)
@@ -70,14 +70,14 @@ extension EntryFlow {
     return servesOthers ? .answering : .closed
   }
 
-  /// Whether the request of an entry may have been sent by its last try, or by that of another entry for both.
+  /// Whether the last try may have sent the entry's request, by itself or by a shared download.
   func wasSent(_ record: PhotoRecord, _ live: PhotoRecord.Live) -> Bool {
     if live.usage.isOwn { return live.usage.requests.sent > 0 }
     guard live.attempts > scheduler.started(record.id)?.history.attempts ?? 0 else { return false }
     return live.failure?.hostFailure?.isUnreachable != true
   }
 
-  /// How much of the time for all tries of an entry in progress is left, in seconds; nil when that has no limit.
+  /// The remaining time for all tries of an entry in progress, in seconds; nil without a limit.
   func timeLeft(_ id: PhotoRecord.ID, _ configuration: Configuration) -> Double? {
     guard let limit = configuration.entryTimeout else { return nil }
     guard let began = scheduler.started(id)?.history.roundBegan else { return limit }
@@ -90,10 +90,10 @@ extension EntryScheduler.Next {
 }
 
 extension TransferConfiguration {
-  /// Whether the time for all tries of an entry leaves less than a connection may take.
+  /// Whether the remaining time of an entry is shorter than the connect timeout.
   /// - Parameters:
-  ///   - left: What is left of it, in seconds; nil when it has no limit.
-  ///   - budget: How long the try may take otherwise.
+  ///   - left: The remaining time in seconds; nil without a limit.
+  ///   - budget: The time limit of the try.
   func isCutShort(left: Double?, _ budget: HostBreaker.Budget) -> Bool {
     guard let left else { return false }
     let connect = HostSettings(budget, self, left: nil).connectTimeout ?? connectTimeout
@@ -102,7 +102,8 @@ extension TransferConfiguration {
 }
 
 extension PhotoRecord.Live {
-  /// How the host failed; nil when it did not. Another entry may have made the request, or nobody, since the host was given up.
+  /// How the host failed; nil when it did not. The request may have been another entry's, or none was sent because the
+  /// host was given up.
   var failureOfHost: HostBreaker.Failure? { usage.isOwn ? usage.contact.failure : failure?.hostFailure }
 }
 

@@ -3,10 +3,10 @@ import Scheduling
 import System
 import Transfer
 
-/// Captive portals: hosts that had delivered pictures, and now redirect to one place that is none, cannot be reached.
+/// Captive portals: when hosts that had delivered pictures redirect to the same page, they count as unreachable.
 extension EntryFlow {
-  /// Takes the answer of a captive portal that is known for a failure of the host that was asked.
-  /// - Returns: The failure. Default: nil, it was no such answer.
+  /// Treats the answer of a known captive portal as a failure of the requested host.
+  /// - Returns: The failure; nil for any other answer.
   func takePortalsAnswer(to record: PhotoRecord) -> EntryFailure? {
     let live = record.snapshot
     guard live.usage.isOwn, live.source?.isCached == false, live.source?.contentType?.hasPrefix("image/") != true,
@@ -18,8 +18,8 @@ extension EntryFlow {
     return live.source.map { .portal(at: $0.finalURL) }
   }
 
-  /// Takes what an entry that was redirected came to: the place is a picture, or else it may be a portal.
-  /// - Returns: Whether it is not known yet what the place is.
+  /// Records the result of an entry that was redirected: its target is a picture, or may be a portal.
+  /// - Returns: Whether it is not known yet if the target is a portal.
   func checkRedirect(of record: PhotoRecord) -> Bool {
     let live = record.snapshot
     if live.state == .filtered, live.usage.isOwn {
@@ -31,7 +31,7 @@ extension EntryFlow {
     case .portal:
       record.replaceFailure(.portal(at: live.source?.finalURL ?? place))
       return false
-    // It is tried again once.
+    // The entry is tried again once.
     case .suspect: return live.attempts == scheduler.uncounted(record.id) + 1
     case .page: return false
     }
@@ -39,7 +39,7 @@ extension EntryFlow {
 }
 
 extension PhotoRecord {
-  /// The place at another host to which it was redirected, without query. Default: nil, it was not.
+  /// The redirect target at another host, without query; nil when there was no such redirect.
   fileprivate func place(_ live: Live) -> String? {
     guard let url = live.source?.finalURL, url != self.url, let host = SourceLocation.hostName(of: url),
       host != SourceLocation.hostName(of: self.url)

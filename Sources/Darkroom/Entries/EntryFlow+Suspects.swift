@@ -1,15 +1,15 @@
 import Operations
 import System
 
-/// Entries over which the program has ended again and again: they start last, one at a time, so that it costs the others
-/// nothing when it ends over them once more.
+/// Entries during which the program has crashed repeatedly. They start last, one at a time, so that another crash does
+/// not affect other entries.
 extension EntryFlow {
-  /// How long one whose own job has nothing else left waits for what other jobs have, in seconds: others may be dropped
-  /// again and again.
+  /// How long a suspect waits for the entries of other jobs when its own job has no others left, in seconds. It cannot
+  /// wait for all, since new jobs may keep arriving.
   static let suspectWait = 60.0
 
-  /// Starts a suspect where it is its turn.
-  /// - Parameter hasOthers: Whether there are jobs that wait, or that are planned or reported.
+  /// Starts a suspect if it may start.
+  /// - Parameter hasOthers: Whether jobs are waiting, being planned or being reported.
   func admitSuspects(now: Double, hasOthers: Bool) {
     for (run, entries) in runs where hasOnlySuspects(run, entries) {
       let since = entries.suspectsSince ?? now
@@ -25,12 +25,12 @@ extension EntryFlow {
     }
   }
 
-  /// Whether suspects are all that is left to be done of what is worked on.
+  /// Whether only suspects are left.
   private var hasNothingElse: Bool {
     pending.inProgress.isEmpty && undelivered == 0 && runs.allSatisfy(hasOnlySuspects)
   }
 
-  /// Whether all other rows of a run are durable, but those of entries that wait for others.
+  /// Whether a run has only suspects left, and entries that wait for others.
   private func hasOnlySuspects(_ run: Int, _ entries: RunEntries) -> Bool {
     guard !entries.suspects.isEmpty else { return false }
     return entries.suspects.count + scheduler.waitingForOthers(run: run) >= entries.left

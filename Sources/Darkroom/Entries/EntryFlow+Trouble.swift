@@ -5,17 +5,18 @@ import System
 
 /// Entries that wait for the machine, and indexes that cannot be read.
 extension EntryFlow {
-  /// Tries an entry again once there is room for its files.
+  /// Tries an entry again when there is space for its files.
   func waitForSpace(_ record: PhotoRecord) {
     let now = Clock.monotonicMilliseconds
     scheduler.retry(record.id, attempts: nil, due: now, now: now)
-    // What failed before the last pause was over may be reported only when the queues go on; that says nothing about now.
+    // A failure from before the end of the last pause may be reported after the queues are resumed. It does not
+    // describe the present.
     let seconds = Clock.monotonicSeconds
     guard record.snapshot.failedAt ?? seconds >= suspension.failures.diskFullUntil else { return }
     suspension.waitForSpace(now: seconds)
   }
 
-  /// Tries an entry again after a while that the machine has failed.
+  /// Tries an entry again later, after the machine has failed.
   func waitForMachine(_ record: PhotoRecord, _ error: any Error) {
     let seconds = Clock.monotonicSeconds
     holds.hold(.entry(record.id), "\(error)", now: seconds)
@@ -25,7 +26,7 @@ extension EntryFlow {
     suspension.failures.suspect(error)
   }
 
-  /// Records how many results cannot be delivered now, and why, by run.
+  /// Records the number of results that cannot be delivered now, and the errors by run.
   func setHeld(_ count: Int, _ obstacles: [Int: any Error]) {
     held = count
     for (number, entries) in runs {
@@ -40,19 +41,19 @@ extension EntryFlow {
     if let error = obstacles.values.first { suspension.failures.suspect(error) }
   }
 
-  /// Records how often an entry was tried that gets no row, because its run is closed.
+  /// Records the number of tries of an entry that gets no row, because its run is closing.
   func leave(_ record: PhotoRecord, _ entries: RunEntries) {
     entries.attempts[record.entry.position] = record.snapshot.attempts
-    // Its operations may keep the record until their queue goes on.
+    // Operations may retain the record until their queue is resumed.
     _ = record.takePartial()
   }
 
   // MARK: Indexes
 
-  /// Records that the index of a run cannot be read: nothing of it starts any more.
+  /// Records that the index of a run cannot be read. None of its entries starts any more.
   func indexFailed(_ error: EntryScheduler.IndexError) { unreadable[error.run] = error.cause }
 
-  /// Removes and returns the runs whose indexes cannot be read and of which nothing is in progress any more, and why.
+  /// Removes and returns the runs with unreadable indexes that have no operations and deliveries left, with the errors.
   func takeUnreadable() -> [Int: any Error] {
     guard !unreadable.isEmpty else { return [:] }
     let busy = Set(pending.inProgress.keys.map(\.run)).union(runs.filter { $0.value.undelivered > 0 }.keys)

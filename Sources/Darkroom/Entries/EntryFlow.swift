@@ -7,8 +7,8 @@ import Scheduling
 import System
 import Transfer
 
-/// The entries of live runs, from their start to their durable rows: which one comes next, the two queues, what becomes of
-/// those that have ended, and how many are on their way to the outbox. It belongs to the thread of `Darkroom`.
+/// The entries of live runs, from their start to their durable rows: chooses the next entry, fills the two queues,
+/// handles ended entries, and counts deliveries. Used on the thread of `Darkroom`.
 final class EntryFlow {
   let scheduler = EntryScheduler()
   let pending: PendingOperations
@@ -17,32 +17,32 @@ final class EntryFlow {
   let state: StateFolder
   let observe: (Event) -> Void
 
-  /// The runs whose entries are worked on, by number.
+  /// The planned runs that have not ended, by number.
   private(set) var runs: [Int: RunEntries] = [:]
 
-  /// What may start now.
+  /// Decides which operations may start now.
   var gate = Gate()
 
-  /// Records that are being delivered.
+  /// The number of records that are being delivered.
   var undelivered = 0
 
-  /// Of these, those whose results cannot be delivered now.
+  /// The number of these whose results cannot be delivered now.
   var held = 0
 
-  /// Entries that fail because others did.
+  /// Entries that fail because their dependencies failed.
   var dependents = FailingDependents()
 
-  /// What waits for better times.
+  /// The current holds.
   var holds = Holds()
 
-  /// The runs whose indexes cannot be read, and why.
+  /// The runs with unreadable indexes, and the errors.
   var unreadable: [Int: any Error] = [:]
 
-  /// Whether more entries may fail without a request: those of closed hosts that have an open mirror, and of hosts that were
-  /// given up. A round has so many only.
+  /// Whether more entries may fail without a request: entries of closed hosts that have an open mirror, and of hosts
+  /// that were given up. Their number per round is limited.
   private var hasMoreToFail = false
 
-  /// The records of lists whose operations have ended for good, and that nobody has taken.
+  /// The records of lists whose operations have ended for good, until the caller takes them.
   private var endedSources: [PhotoRecord] = []
 
   init(
@@ -55,19 +55,19 @@ final class EntryFlow {
 
   // MARK: Runs
 
-  /// Adds a run: its entries may start.
-  /// - Parameter transfers: What was asked of servers for it before.
+  /// Adds a run, whose entries may then start.
+  /// - Parameter transfers: The requests that were sent for it before.
   func add(_ run: Int, _ entries: RunEntries, transfers: Transfers) {
     let plan = entries.plan
     scheduler.add(
       run: run, plan.index, deferred: plan.start.deferred, dependencies: plan.start.dependencies,
       heldVariants: plan.start.heldVariants, transfers: transfers)
-    // Here they would only take memory.
+    // The scheduler has them now.
     entries.plan.start = Plan.Start()
     runs[run] = entries
   }
 
-  /// Removes a run of which nothing is in progress.
+  /// Removes a run without operations in progress.
   func remove(_ run: Int) {
     scheduler.remove(run: run)
     runs[run] = nil
@@ -75,11 +75,11 @@ final class EntryFlow {
     unreadable[run] = nil
   }
 
-  /// Begins to stop: what waits is cancelled.
+  /// Begins to stop: cancels entries that wait.
   func stop() {
     scheduler.dropPartials()
     pending.cancelWaiting()
-    // Cancelled operations finish only in a queue that runs.
+    // Cancelled operations only finish in a running queue.
     pending.resumeAll()
   }
 
@@ -98,15 +98,15 @@ final class EntryFlow {
 
   // MARK: Starting
 
-  /// Whether an entry may start, and there is room on the disk for it.
+  /// Whether an entry may start, and there is space on the disk for it.
   var mayStart: Bool {
     guard gate.entries == .all || gate.entries == .one && pending.inProgress.isEmpty else { return false }
     return suspension.space.hasRoom(
       besides: pending.inProgress.count + holders, now: Clock.monotonicMilliseconds)
   }
 
-  /// When an entry may start that may not now, or might have since `admit` was last called, in milliseconds of the
-  /// monotonic clock; nil when that does not depend on the time.
+  /// When another entry may start, in milliseconds of the monotonic clock; nil when that does not depend on the time.
+  /// May be in the past if `admit` has not been called since.
   var nextStart: Int? {
     guard endedSources.isEmpty else { return 0 }
     if hasMoreToFail, mayStart { return 0 }
@@ -115,13 +115,13 @@ final class EntryFlow {
     return dependents.due.map { min(change ?? .max, $0) } ?? change
   }
 
-  /// How many entries hold files although they are in no queue.
+  /// The number of entries that hold files without being in a queue.
   var holders: Int { undelivered - held - dependents.inDelivery.count }
 
-  /// Starts entries while the window has room.
-  /// - Parameter hasOthers: Whether there are jobs that wait, or that are planned or reported.
+  /// Starts entries while there is room.
+  /// - Parameter hasOthers: Whether jobs are waiting, being planned or being reported.
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?, hasOthers: Bool) {
-    // Also while nothing may start: when it is due the loop runs.
+    // Done even if no entry may start, since the loop wakes up when it is due.
     for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
     guard mayStart else { return }
     pending.adjustLimits(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
@@ -146,7 +146,7 @@ final class EntryFlow {
     failDependents()
   }
 
-  /// Passes entries of closed hosts on to their mirrors.
+  /// Moves entries of closed hosts to their mirrors.
   private func passOn(_ configuration: Configuration) {
     do throws(EntryScheduler.IndexError) {
       let now = Clock.monotonicMilliseconds
@@ -158,7 +158,7 @@ final class EntryFlow {
     }
   }
 
-  /// - Returns: Whether it is in the queues; otherwise it has failed without a request.
+  /// - Returns: Whether the entry is in the queues. If not, it has failed without a request.
   private func start(
     _ next: EntryScheduler.Next, _ plan: Plan, _ configuration: Configuration, _ cache: DownloadCache?
   ) throws(EntryScheduler.IndexError) -> Bool {
@@ -217,7 +217,7 @@ final class EntryFlow {
     delivery.deliver(record, isUrgent: entries?.waitsForDelivery == true || pending.inProgress.isEmpty)
   }
 
-  /// Handles what became of rows and results.
+  /// Handles a message about rows and results.
   func handle(_ message: DeliveryQueue.Message) {
     switch message {
     case .committed(let committed):
@@ -238,7 +238,7 @@ final class EntryFlow {
     let entries = runs[record.run.number]
     entries?.undelivered -= 1
     let isDependent = dependents.inDelivery.remove(record.id) != nil
-    // Without a row it is cancelled.
+    // An entry of a closing run without a row counts as cancelled.
     if let entries, entries.isClosing { return leave(record, entries) }
     let failure = record.failure
     if isDependent {
@@ -251,7 +251,7 @@ final class EntryFlow {
     }
   }
 
-  /// Handles the end of an entry: its row is durable.
+  /// Handles an entry whose row is durable.
   private func ended(_ record: PhotoRecord, _ row: ReportRow) {
     scheduler.finished(record.id, now: Clock.monotonicMilliseconds)
     suspension.space.entryRoom.entryEnded(bytes: row.writtenBytes)
@@ -266,10 +266,10 @@ final class EntryFlow {
       .entryEnded(job: record.run.job, row: row, deferred: scheduler.deferred(run: record.run.number).count))
   }
 
-  // MARK: What is left
+  // MARK: Counting
 
-  /// How many entries have no operations yet, or again: they wait for room at their host, for a place in the window, or for
-  /// another try. Deferred ones are not among them, nor those that wait for others.
+  /// The number of entries without operations that wait for a slot at their host, for admission, or for another try.
+  /// Deferred entries and those that wait for others do not count.
   var unstarted: Int {
     var left = -pending.inProgress.count
     for (run, entries) in runs where !entries.isClosing {

@@ -2,13 +2,13 @@ import JobIndex
 import Model
 import Scheduling
 
-/// Entries that are deferred: out of the ranking, in a queue of their job, until they are due.
+/// Deferred entries, which are in a queue of their job, outside the ranking, until they are due.
 extension EntryScheduler {
-  /// Defers an entry in progress: it is tried again later.
+  /// Defers an entry in progress.
   /// - Parameters:
-  ///   - attempts: How often it has been tried.
-  ///   - wait: How long it is deferred, in milliseconds.
-  /// - Returns: nil when its job is gone.
+  ///   - attempts: The number of tries so far.
+  ///   - wait: The time until it is due, in milliseconds.
+  /// - Returns: nil when its job was removed.
   func postpone(_ id: PhotoRecord.ID, attempts: Int, wait: Int, now: Int) -> DeferredEntry? {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return nil }
     let deferred = DeferredEntry(
@@ -31,7 +31,7 @@ extension EntryScheduler {
     }
   }
 
-  /// How many entries of a job are deferred, and when the first that is not due becomes so.
+  /// The number of deferred entries of a job, and when the next one becomes due.
   func deferred(run: Int) -> (count: Int, nextDue: Int?) {
     guard let job = jobs[run] else { return (0, nil) }
     return (job.deferred.count, job.deferred.nextDue)
@@ -40,6 +40,6 @@ extension EntryScheduler {
   /// Whether no entry of a job is in progress.
   func isIdle(run: Int) -> Bool { jobs[run].map { $0.inProgress == 0 } ?? true }
 
-  /// How an entry in progress has been tried.
+  /// An entry in progress; nil when it is not in progress.
   func started(_ id: PhotoRecord.ID) -> JobEntries.Started? { jobs[id.run]?[started: id.position] }
 }

@@ -2,10 +2,10 @@ import JobIndex
 import Model
 import Scheduling
 
-/// Entries that come after others: held outside the ranking until the rows of these are durable, since a complete result may
-/// still fail with `name-conflict`.
+/// Entries that depend on others. They are outside the ranking until the rows of these are durable, since even a
+/// complete result may fail with `name-conflict`.
 extension EntryScheduler {
-  /// An entry that fails because one that it comes after has not succeeded, or as another of its variants has.
+  /// An entry that fails because a dependency has not succeeded, or because another of its variants failed.
   struct FailingDependent {
     let entry: Entry
     let failure: EntryFailure
@@ -14,13 +14,13 @@ extension EntryScheduler {
     var other: PhotoRecord?
   }
 
-  /// Records that the row of an entry is durable: those that come after it may start, or fail.
+  /// Records that the row of an entry is durable. Its dependents may start, or fail.
   func dependencyEnded(_ id: PhotoRecord.ID, hasSucceeded: Bool) {
     guard dependentRuns.contains(id.run) else { return }
     jobs[id.run]?.dependencies?.ended(id.position, hasSucceeded: hasSucceeded)
   }
 
-  /// Starts a page of those that come after an entry that has ended, or fails them.
+  /// Releases or fails a page of the dependents of ended entries.
   func tellDependents(_ run: Int, _ job: JobEntries, now: Int) throws {
     let released =
       try job.dependencies?.advance(
@@ -32,17 +32,17 @@ extension EntryScheduler {
     }
   }
 
-  /// Whether there are entries that were not told that one which they come after has ended.
+  /// Whether dependents of ended entries must still be released or failed.
   var hasDependentsToTell: Bool {
     dependentRuns.contains { run in jobs[run].map { !$0.isStopped && $0.dependencies?.hasWork == true } == true }
   }
 
-  /// How many entries of a job wait for others.
+  /// The number of entries of a job that wait for others.
   func waitingForOthers(run: Int) -> Int {
     (jobs[run]?.dependencies?.waiting ?? 0) + (jobs[run]?.variants?.count ?? 0)
   }
 
-  /// Takes out entries of a job that fail because others did.
+  /// Removes and returns entries of a job that fail because others failed.
   /// - Throws: `IndexError`.
   func takeFailingDependents(run: Int, limit: Int, now: Int) throws(IndexError) -> [FailingDependent] {
     guard let job = jobs[run], !job.isStopped,

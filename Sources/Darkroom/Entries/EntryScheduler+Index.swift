@@ -2,16 +2,16 @@ import JobIndex
 import Model
 import Scheduling
 
-/// What follows when a job's index cannot be read, and entries that start later than their places say.
+/// Handles unreadable indexes, and starts entries that were taken out of the order.
 extension EntryScheduler {
-  /// The index of a job cannot be read.
+  /// An error for a job's unreadable index.
   struct IndexError: Error {
     let run: Int
     let cause: any Error
   }
 
-  /// Does something that reads the index of a job. When that fails nothing of the job starts any more; what is in progress
-  /// ends as it would.
+  /// Runs a closure that reads the index of a job. On an error, no more entries of the job start; those in progress end
+  /// normally.
   func withIndex<T>(of run: Int, now: Int, _ body: () throws -> T) throws(IndexError) -> T {
     do {
       return try body()
@@ -21,8 +21,8 @@ extension EntryScheduler {
     }
   }
 
-  /// Stops starting entries of a job; what is in progress ends as it would.
-  /// - Returns: How often entries were tried that have waited to be tried again, by position.
+  /// Stops starting entries of a job. Those in progress end normally.
+  /// - Returns: The numbers of tries of waiting entries, by position.
   @discardableResult
   func stop(run: Int, now: Int) -> [Int: Int] {
     jobs[run]?.isStopped = true
@@ -30,20 +30,20 @@ extension EntryScheduler {
     return attempts(run: run)
   }
 
-  /// How often entries of a job were tried that have not started again, by position.
+  /// The numbers of tries of waiting entries of a job, by position.
   private func attempts(run: Int) -> [Int: Int] {
     guard let job = jobs[run] else { return [:] }
     return job.waiting.mapValues(\.attempts).filter { $0.value > 0 }
   }
 
-  /// Records that an entry that has started is not tried, because what it needs could not be read, or its job is cancelled.
-  /// It is not scheduled again.
+  /// Finishes an entry that has started and is not tried, because its data cannot be read or its job is cancelled. It
+  /// is not scheduled again.
   func giveUp(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     notTried(id, now: now, backoff: backoff)
     finished(id, now: now)
   }
 
-  /// Starts an entry that was taken out of the index, because it is to be the last.
+  /// Ranks an entry that was taken out of the index because it starts last.
   func admit(_ position: Int, of run: Int, now: Int) throws(IndexError) {
     guard let job = jobs[run] else { return }
     try withIndex(of: run, now: now) {

@@ -3,16 +3,16 @@ import Model
 import Scheduling
 import Transfer
 
-/// Entries of closed hosts that have a mirror at another one: they need not wait.
+/// Entries of closed hosts that have a mirror at another host, and need not wait.
 extension EntryScheduler {
-  /// How many entries start in one round without a request, and how many are read to find those that are passed on.
+  /// The most entries that start without a request, or are read to find those with open mirrors, in one round.
   static let roundLimit = 256
 
-  /// Starts entries of closed hosts that have a mirror at a host that is not closed: they fail without a request, and are tried
-  /// at the mirror. New entries are set aside on the way.
-  /// - Parameter body: Called with each.
+  /// Starts entries of closed hosts that have a mirror at an open host. They fail without a request and are then tried
+  /// at the mirror. New entries are set aside for that.
+  /// - Parameter body: Called with each entry.
   /// - Returns: Whether there may be more.
-  /// - Throws: `IndexError`. Nothing of that job starts any more, and the others go on.
+  /// - Throws: `IndexError`. No more entries of that job start. Other jobs continue.
   func passOn(now: Int, _ body: (Next) throws(IndexError) -> Void) throws(IndexError) -> Bool {
     guard hosts.hasClosedHosts else { return false }
     hosts.wake(now)
@@ -33,13 +33,13 @@ extension EntryScheduler {
     let found = hosts.mirrored(of: host, job: run, limit: left) { key in
       job[waiting: key.position].map { hasOpenMirror($0, now: now) } == true
     }
-    // One that cannot be started stops the job.
+    // An entry that cannot be started stops the job.
     for retry in found where !job.isStopped { try passOn(retry, of: run, job, now: now, body) }
     left -= found.count
     if left > 0 { job.withoutMirror[host] = version }
   }
 
-  /// Sets entries aside that were not started at a closed host, and passes those on that have a mirror at an open one.
+  /// Sets new entries of a closed host aside, and starts those with a mirror at an open host.
   private func passOnNew(
     at host: Int, of run: Int, _ job: JobEntries, now: Int, _ left: inout Int, _ body: (Next) throws(IndexError) -> Void
   ) throws(IndexError) {
@@ -63,7 +63,7 @@ extension EntryScheduler {
     if let next { try body(next) }
   }
 
-  /// Sets the next entry aside that was not started at a closed host. Default: nil, there is none.
+  /// Sets the next new entry of a closed host aside. Returns nil when there is none.
   private func setAside(at host: Int, of run: Int, _ job: JobEntries) throws -> Retry? {
     if let key = hosts.firstReleased(of: host, job: run) {
       let retry = try setAside(key, at: host, job)
@@ -92,6 +92,6 @@ extension EntryScheduler {
     host.isEmpty || names.known(host).map { hosts.isOpen($0, now: now) } ?? true
   }
 
-  /// Whether the host of a URL may be asked for an entry of a closed host.
+  /// Whether an entry of a closed host may use a URL, because that URL's host is open.
   func isOpen(hostOf url: String, now: Int) -> Bool { isOpen(host: SourceLocation.hostName(of: url) ?? "", now: now) }
 }

@@ -1,28 +1,28 @@
 import Model
 import Scheduling
 
-/// The rules for hosts, as far as they are the scheduler's: how many downloads at once, and how far apart.
+/// The rules for hosts that concern the scheduler: the number of downloads at once, and the interval between them.
 extension EntryScheduler {
-  /// Sets the rules, also for hosts that are in use.
+  /// Sets the rules. They apply to hosts in use, too.
   func configure(_ rules: HostRules) {
     self.rules = rules
     hosts.setAllowances(allowance)
   }
 
-  /// What the operator allows at a host.
+  /// The limits of a host.
   func allowance(of host: Int) -> HostAllowance {
     rules.isEmpty ? .standard : rules.allowance(ofHost: names.name(of: host))
   }
 
-  /// Records that a download begins its request, or that it makes none because another does.
-  /// - Parameter time: When it begins its request; nil when it makes none.
+  /// Records that a download begins its request, or needs none because another download sends it.
+  /// - Parameter time: When the request began; nil when none was needed.
   func downloadBegan(_ id: PhotoRecord.ID, at time: Int?) {
     guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading else { return }
     job[started: id.position]?.hasBegun = true
     hosts.downloadBegan(host: entry.host, at: time, isRepeated: entry.hasBegun)
   }
 
-  /// Records that a download is too slow: its host may have room for another.
+  /// Records that a download is too slow, so that its host may have a free slot.
   func downloadIsSlow(_ id: PhotoRecord.ID) {
     guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading, !entry.isSlow
     else { return }
@@ -36,7 +36,7 @@ extension EntryScheduler {
     hosts.answerBegan(entry.host)
   }
 
-  /// The hosts in use that have rules, with the patterns of these: the first so many, and how many there are.
+  /// The hosts in use that have rules, with their patterns, at most `limit` of them, and their total number.
   func ruledHosts(limit: Int) -> (hosts: [(name: String, patterns: [String])], total: Int) {
     guard !rules.isEmpty else { return ([], 0) }
     let ruled = hosts.hostsInUse.filter { $0 != HostScheduler.files }

@@ -2,33 +2,33 @@ import JobIndex
 import Model
 import Scheduling
 
-/// What is known about the variants of a job's entries that wait for the download of another one.
+/// The variants of a job's entries that wait for the download of another variant.
 struct HeldVariants {
-  /// What a variant has downloaded for another.
+  /// A source that a variant has downloaded for another.
   struct Inheritance {
     let source: PhotoRecord.Source
 
-    /// Which of the URLs it came from, from 0.
+    /// The index of the URL that it came from, from 0.
     let mirror: Int
   }
 
-  /// How many wait.
+  /// The number of waiting variants.
   var count: Int
 
-  /// The variants that others have waited for, which do not any more, by position.
+  /// The positions of variants whose waiting variants have been released or failed.
   var told = PositionSet()
 
-  /// What was downloaded for those that have not started, by their positions.
+  /// The sources of variants that have not started, by position.
   var sources: [Int: Inheritance] = [:]
 
-  /// Those that fail as the record of another has, whose download failed.
+  /// Variants that fail because the download of another variant failed.
   var failing: [(position: Int, other: PhotoRecord, failure: EntryFailure)] = []
 
   init(count: Int) { self.count = count }
 }
 
 extension EntryScheduler {
-  /// The positions of the variants that wait for the download of another one, which starts.
+  /// The positions of the variants that wait for the download of an entry.
   func waitingVariants(for entry: Entry, run: Int) throws -> [Int] {
     try jobs[run].map { try heldVariants(of: entry, in: $0).map(\.position) } ?? []
   }
@@ -38,7 +38,7 @@ extension EntryScheduler {
     return try job.index.heldVariants(of: entry)
   }
 
-  /// Starts the variants that wait for one whose download has succeeded: they ask no host.
+  /// Releases the variants that wait for a successful download. They need no request.
   func startVariants(of record: PhotoRecord, _ source: PhotoRecord.Source, now: Int) throws(IndexError) {
     var shared = source
     shared.isCoalesced = true
@@ -50,8 +50,8 @@ extension EntryScheduler {
     }
   }
 
-  /// Fails the variants that wait for one that could not be downloaded.
-  /// - Parameter record: Of the one that they wait for.
+  /// Fails the variants that wait for a failed download.
+  /// - Parameter record: The record of the download.
   func failVariants(of record: PhotoRecord, now: Int) throws(IndexError) {
     let live = record.snapshot
     guard live.source == nil, let (job, held) = try takeVariants(of: record, now: now) else { return }
@@ -59,8 +59,8 @@ extension EntryScheduler {
     job.variants?.failing += held.map { ($0.position, record, failure) }
   }
 
-  /// - Returns: nil when none waits for the record, or they have been told; also when nothing of the job starts any more,
-  ///   because its index is then another thread's.
+  /// - Returns: nil when no variant waits for the record (any more), and when the job is stopped, since its index may
+  ///   then be used by another thread.
   private func takeVariants(
     of record: PhotoRecord, now: Int
   ) throws(IndexError) -> (job: JobEntries, held: [EntryKey])? {
@@ -72,7 +72,7 @@ extension EntryScheduler {
     return (job, held)
   }
 
-  /// What another variant has downloaded for one that starts.
+  /// Removes and returns the source that another variant has downloaded for an entry that starts.
   func takeInheritance(_ position: Int, in job: JobEntries) -> HeldVariants.Inheritance? {
     job.variants?.sources.removeValue(forKey: position)
   }

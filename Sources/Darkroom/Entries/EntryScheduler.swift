@@ -5,11 +5,11 @@ import Scheduling
 import System
 import Transfer
 
-/// The entries that are left to start, of all live jobs: what `HostScheduler` decides, read from the jobs' indexes.
+/// Decides which entry of the live jobs starts next: combines `HostScheduler` with the jobs' indexes.
 ///
-/// It belongs to the thread of `Darkroom`.
+/// Used on the thread of `Darkroom`.
 final class EntryScheduler {
-  /// An entry to be started.
+  /// An entry to start.
   struct Next {
     let run: Int
     let entry: Entry
@@ -17,19 +17,19 @@ final class EntryScheduler {
     /// Its tries before this one.
     let history: AttemptHistory
 
-    /// Whether the scheduler wants to know when its download begins its request.
+    /// Whether the scheduler wants a request-started event.
     let hasInterval: Bool
 
-    /// Whether the scheduler wants to know when an answer of its host begins to arrive.
+    /// Whether the scheduler wants an event when the host's answer begins to arrive.
     let awaitsAnswer: Bool
 
-    /// How long this try may take.
+    /// The time limit of this try.
     let budget: HostBreaker.Budget
 
-    /// Why it fails without a request. Default: nil, it does not: its host was not given up.
+    /// The failure of its host, which was given up: the entry fails without a request. Default: nil.
     let hostFailure: EntryFailure?
 
-    /// What another variant of its entry has downloaded for it. Default: nil, nothing.
+    /// The source that another variant of its entry has downloaded for it. Default: nil, none.
     let inherited: PhotoRecord.Source?
   }
 
@@ -39,24 +39,24 @@ final class EntryScheduler {
   var portals = CaptivePortals()
   private(set) var jobs: [Int: JobEntries] = [:]
 
-  /// The jobs some of whose entries wait for others, or for another of their variants.
+  /// The jobs with entries that wait for others, or for another of their variants.
   private(set) var dependentRuns: Set<Int> = []
 
-  /// What is still downloaded for jobs that were removed.
+  /// The downloads in progress of removed jobs.
   private var orphans: [PhotoRecord.ID: JobEntries.Started] = [:]
 
-  /// How hosts failed that do not answer, by their numbers.
+  /// The last failures of hosts that do not answer, by number.
   private var hostFailures: [Int: EntryFailure] = [:]
 
   // MARK: Jobs
 
   /// Adds a job.
   /// - Parameters:
-  ///   - index: Its names are settled, and what has ended or is deferred is marked.
-  ///   - deferred: The entries that an earlier process has deferred.
-  ///   - dependencies: Which entries wait for others; nil when none does.
-  ///   - heldVariants: How many variants wait for others of their entry.
-  ///   - transfers: What was asked of servers for it before.
+  ///   - index: The index, with final names, in which ended and deferred entries are marked.
+  ///   - deferred: The entries that an earlier process deferred.
+  ///   - dependencies: The dependencies between entries; nil when there are none.
+  ///   - heldVariants: The number of variants that wait for others of their entry.
+  ///   - transfers: The requests that were sent for it before.
   func add(
     run: Int, _ index: JobIndex, deferred: [DeferredEntry] = [], dependencies: DependencyTracker? = nil,
     heldVariants: Int = 0, transfers: Transfers = Transfers()
@@ -71,7 +71,7 @@ final class EntryScheduler {
     hosts.add(job: run)
   }
 
-  /// Removes a job. What is still downloaded for it counts for its host until it ends.
+  /// Removes a job. Its downloads in progress occupy slots of their hosts until they end.
   func remove(run: Int) {
     if let job = jobs[run] {
       for position in job.startedPositions where job[started: position]?.isDownloading == true {
@@ -91,11 +91,11 @@ final class EntryScheduler {
 
   // MARK: Starting
 
-  /// The next entry to start; nil when none may start now. It counts as started.
+  /// Chooses the next entry, which then counts as started; nil when none may start now.
   /// - Parameters:
-  ///   - perHost: Downloads at once from one host.
+  ///   - perHost: The limit of downloads at once from one host.
   ///   - lowest: The lowest priority that may start, as `Entry.Priority.rank`.
-  /// - Throws: `IndexError`. Nothing of that job starts any more, and the others go on.
+  /// - Throws: `IndexError`. No more entries of that job start. Other jobs continue.
   func next(now: Int, perHost: HostLimit, lowest: Int) throws(IndexError) -> Next? {
     let passesUpcoming = hosts.isMachineHeld
     for (run, job) in jobs where !job.isStopped && (job.hasChanges(now: now) || passesUpcoming && job.hosts.mayPass) {
@@ -113,8 +113,8 @@ final class EntryScheduler {
     return nil
   }
 
-  /// Starts what was chosen. What the index must have is read first: when that fails nothing has started.
-  /// - Returns: nil when it was chosen for what is not so any more.
+  /// Starts the chosen entry. The index is read before any change, so that an error leaves the entry unstarted.
+  /// - Returns: nil when the choice was out of date.
   func start(
     _ choice: HostScheduler.Choice, of job: JobEntries, now: Int, isPassedOn: Bool = false
   ) throws -> Next? {
@@ -141,7 +141,7 @@ final class EntryScheduler {
       return start(key, at: host, .request, entry, (inherited, retryHost), of: choice.job, job, now: now)
     case .upcoming:
       guard let upcoming = job.hosts.upcoming else { throw StopError.broken("job \(choice.job) has no next host") }
-      // It may have become known since: then its turn comes when it has room.
+      // If the host has become known since, its entry is ranked there.
       if isKnown(upcoming.host) {
         try setUpcoming(choice.job, job, now: now)
         return nil
@@ -151,15 +151,15 @@ final class EntryScheduler {
       do {
         try setUpcoming(choice.job, job, now: now)
       } catch {
-        // This one has started. The next one is looked up again, since the job `needsUpcoming`.
+        // The entry has started. The next host is looked up later, since the job `needsUpcoming`.
         hosts.setUpcoming(nil, job: choice.job)
       }
       return started
     }
   }
 
-  /// Finds the job's next host that was not started. Hosts that are known already are admitted on the way; while this machine
-  /// has no network, those that have to wait for it, too: files and known hosts behind them are not to wait.
+  /// Finds the job's next new host. Known hosts are admitted on the way. While this machine has no network, new hosts
+  /// are admitted too, so that files and known hosts behind them do not wait.
   private func setUpcoming(_ run: Int, _ job: JobEntries, now: Int) throws {
     while let upcoming = try job.hosts.fetchUpcoming(names: &names) {
       if !isKnown(upcoming.host), upcoming.host != HostScheduler.files {
@@ -182,7 +182,7 @@ final class EntryScheduler {
     return start(key, at: host, admission, entry, of: run, job, now: now)
   }
 
-  /// - Parameter inherited: What another variant has downloaded for it, and the host that is asked if it is tried again.
+  /// - Parameter inherited: The source that another variant has downloaded for it, and the host for another try.
   private func start(
     _ key: EntryKey, at host: Int, _ admission: HostScheduler.Admission, _ entry: Entry,
     _ inherited: (HeldVariants.Inheritance, retryHost: Int)? = nil, of run: Int, _ job: JobEntries, now: Int
@@ -195,7 +195,7 @@ final class EntryScheduler {
       awaitsAnswer: hosts.awaitsAnswer(host), budget: hosts.breaker(of: host).budget,
       hostFailure: admission == .failure ? hostFailures[host]?.ofGivenUpHost : nil,
       inherited: inherited?.0.source)
-    // The file is the download's now.
+    // The download owns the file now.
     history.partial = nil
     job.start(
       JobEntries.Started(
@@ -206,10 +206,10 @@ final class EntryScheduler {
 
   // MARK: Endings
 
-  /// Records that an entry's download has ended, whether it succeeded or not: its host has room for another, unless it
-  /// asked for a hold, or was closed.
-  /// - Parameter failure: Why it failed. Default: nil, it did not.
-  /// - Returns: How long the host is held, in seconds, if that is new.
+  /// Records that an entry's download has ended, whether or not it succeeded. Its host has a free slot, unless it asked
+  /// to wait or was closed.
+  /// - Parameter failure: Why the download failed. Default: nil, it did not.
+  /// - Returns: How long the host is held, in seconds; nil unless a hold begins.
   func downloadEnded(
     _ id: PhotoRecord.ID, _ usage: HostUsage, _ answer: HostScheduler.Answer, failure: EntryFailure? = nil, now: Int,
     backoff: Backoff
@@ -237,7 +237,7 @@ final class EntryScheduler {
     return hold
   }
 
-  /// Marks an entry as finished; it is not scheduled again.
+  /// Marks an entry as finished. It is not scheduled again.
   func finished(_ id: PhotoRecord.ID, now: Int) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     job[started: id.position] = nil
@@ -246,7 +246,7 @@ final class EntryScheduler {
 
   func finished(_ run: Int, _ job: JobEntries, at host: Int, _ now: Int) {
     hosts.finished(job: run, host: host, now: now)
-    // The job's next host keeps its numbers: a mirror may have been asked there first.
+    // The numbers of the job's next host are kept. It may have been used as a mirror before its own entries.
     guard !hosts.has(job: run, at: host), job.hosts.upcoming?.host != host else { return }
     job.hosts.forget(host)
     if !isKnown(host), !isUpcoming(host) {
@@ -257,11 +257,11 @@ final class EntryScheduler {
 
   /// Tries an entry again, from `due` on.
   /// - Parameters:
-  ///   - attempts: How often it has been tried; nil when the last time does not count.
-  ///   - isRefused: Whether its host refused it the last time.
+  ///   - attempts: The number of tries; nil when the last one does not count.
+  ///   - isRefused: Whether its host refused the last try.
   ///   - hasHostFailed: Whether its host failed.
-  ///   - failsByItself: Whether that was while its host served others.
-  ///   - needsBytes: Whether the bytes of its source are not there.
+  ///   - failsByItself: Whether it failed while its host served others.
+  ///   - needsBytes: Whether the bytes of its source are missing.
   func retry(
     _ id: PhotoRecord.ID, attempts: Int?, isRefused: Bool = false, hasHostFailed: Bool = false,
     failsByItself: Bool = false, needsBytes: Bool = false, due: Int, now: Int
@@ -276,7 +276,7 @@ final class EntryScheduler {
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: due, now: now)
   }
 
-  /// Holds an entry whose host was closed by its last try, or before that ended: the try does not count.
+  /// Holds an entry whose host was closed during its last try. The try does not count.
   func hold(_ id: PhotoRecord.ID, now: Int) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     var history = entry.history
@@ -284,9 +284,9 @@ final class EntryScheduler {
     retry(id, entry, history, at: entry.retryHost ?? entry.host, of: job, due: now, now: now)
   }
 
-  /// Tries an entry at another of its URLs, at once.
-  /// - Parameter change: Changes what is known about its tries.
-  /// - Throws: `IndexError`. Then the entry is in progress still.
+  /// Tries an entry at another of its URLs immediately.
+  /// - Parameter change: Changes the history of its tries.
+  /// - Throws: `IndexError`. The entry is then still in progress.
   func useMirror(
     _ id: PhotoRecord.ID, _ url: String, now: Int, _ change: (inout AttemptHistory) -> Void
   ) throws(IndexError) {
@@ -314,27 +314,27 @@ final class EntryScheduler {
     finished(id.run, job, at: entry.host, now)
   }
 
-  // MARK: What waits
+  // MARK: Waiting entries
 
-  /// How many tries of an entry in progress do not count for `--retries`.
+  /// The number of tries of an entry in progress that do not count for `--retries`.
   func uncounted(_ id: PhotoRecord.ID) -> Int {
     started(id).map { $0.history.attempts - $0.history.tries.counted } ?? 0
   }
 
-  /// Keeps why an entry failed that waits.
+  /// Keeps the failure of a waiting entry.
   func keep(_ failure: EntryFailure?, of id: PhotoRecord.ID) {
     guard let job = jobs[id.run], var history = job[waiting: id.position] else { return }
     history.failure = failure
     job.wait(id.position, history)
   }
 
-  /// Records that an entry that was to be tried again is not: its time is over, and its last try decides.
+  /// Records that a started entry is not tried: its time is over and its last failure counts, or its host was given up.
   func notTried(_ id: PhotoRecord.ID, now: Int, backoff: Backoff) {
     _ = downloadEnded(id, HostUsage(), .none, now: now, backoff: backoff)
   }
 
-  /// Starts the time for all tries of an entry that has just started, unless it runs already. It begins anew when the host was
-  /// closed while the entry waited.
+  /// Starts the timer for all tries of an entry that has just started, unless it is running. It is restarted when the
+  /// host was closed while the entry waited.
   func startTimer(_ id: PhotoRecord.ID, now: Int) {
     guard let entry = started(id) else { return }
     let wasClosed = entry.history.tries.closings != hosts.breaker(of: entry.host).closings
@@ -342,22 +342,22 @@ final class EntryScheduler {
     jobs[id.run]?[started: id.position]?.history.roundBegan = now
   }
 
-  /// What the host of an entry in progress allows.
+  /// The throttle of the host of an entry in progress.
   func throttle(ofHostOf id: PhotoRecord.ID) -> Throttle {
     started(id).map { hosts.throttle(of: $0.host) } ?? Throttle()
   }
 
-  /// Whether the host of an entry in progress may be asked.
+  /// The breaker of the host of an entry in progress.
   func breaker(ofHostOf id: PhotoRecord.ID) -> HostBreaker {
     started(id).map { hosts.breaker(of: $0.host) } ?? HostBreaker()
   }
 
-  /// Records that a picture of the host of an entry in progress was delivered.
+  /// Records that the host of an entry in progress delivered a picture.
   func delivered(_ id: PhotoRecord.ID) {
     if let host = started(id)?.host, host != HostScheduler.files { hosts.delivered(host) }
   }
 
-  /// Records that an entry in progress was redirected to a place that is no picture.
+  /// Records that an entry in progress was redirected to a target that is not a picture.
   func redirected(_ id: PhotoRecord.ID, to place: String, now: Int) -> CaptivePortals.Place {
     guard let host = started(id)?.host, host != HostScheduler.files else {
       return portals.isPortal(place) ? .portal : .page
@@ -365,22 +365,22 @@ final class EntryScheduler {
     return portals.redirected(host, hasDelivered: hosts.breaker(of: host).hasDelivered, to: place, now: now)
   }
 
-  /// A host as reports, the status and events name it.
+  /// The name of a host in reports, the status and events.
   func shownName(of host: Int) -> String { host == HostScheduler.files ? "this machine" : names.name(of: host) }
 
-  /// How a host failed last, if it has not answered since.
+  /// The last failure of a host; nil when it has answered since.
   func failure(ofHost host: Int) -> EntryFailure? { hostFailures[host] }
 
-  /// How many downloads do nothing but wait for hosts that do not answer.
+  /// The number of downloads that only wait for hosts that do not answer.
   func silentDownloads(now: Int) -> Int { hosts.silentDownloads(now: now) }
 
-  /// The hosts of a job that are held, and until when: the first so many to be asked again, and how many there are.
+  /// The held hosts of a job with the ends of their holds, the earliest `limit` of them, and their total number.
   func heldHosts(run: Int, now: Int, limit: Int) -> (hosts: [(name: String, until: Int)], total: Int) {
     let held = hosts.held(job: run, now: now).sorted { $0.until < $1.until }
     return (held.prefix(limit).map { (names.name(of: $0.host), $0.until) }, held.count)
   }
 
-  /// When the next wait of an entry or of a host ends, or ended since `next` was last called; nil when none waits.
+  /// When the next wait of an entry or a host ends, or ended since the last `next`; nil when none waits.
   var nextChange: Int? {
     if hasDependentsToTell { return 0 }
     return jobs.values.lazy.filter { !$0.isStopped }.reduce(hosts.nextChange) { first, job in
@@ -388,9 +388,9 @@ final class EntryScheduler {
     }
   }
 
-  /// How many entries of a job wait to be tried again.
+  /// The number of entries of a job that wait for another try.
   func waitingRetries(run: Int) -> Int { hosts.waitingRetries(job: run) }
 
-  /// What a job asked of servers.
+  /// The requests that were sent for a job.
   func transfers(run: Int) -> Transfers { jobs[run]?.transfers ?? Transfers() }
 }

@@ -3,8 +3,8 @@ import Scheduling
 import Transfer
 
 extension HostSettings {
-  /// The settings of a try that may take less time than others.
-  /// - Parameter left: What is left of the time for all tries of the entry, in seconds; nil when that has no limit.
+  /// The settings of a try with a time limit.
+  /// - Parameter left: The remaining time for all tries of the entry, in seconds; nil without a limit.
   init(_ budget: HostBreaker.Budget, _ configuration: TransferConfiguration, left: Double?) {
     self.init()
     switch budget {
@@ -19,7 +19,7 @@ extension HostSettings {
 }
 
 extension FailureCode {
-  /// Whether a failure may come of too many downloads at once.
+  /// Whether the failure may be caused by too many downloads at once.
   var mayComeOfLoad: Bool {
     switch self {
     case .download(.connect), .download(.timeout), .io: true

@@ -2,21 +2,21 @@ import JobIndex
 import Model
 import Scheduling
 
-/// What `EntryScheduler` keeps of one job.
+/// The state of one job in `EntryScheduler`.
 final class JobEntries {
-  /// What an entry does that has neither ended nor been deferred. Of others the table has nothing: the index says which of
-  /// them are to be started or held, and the deferred queue when those are tried again.
+  /// The state of an entry. Entries without one have not been started, have ended or are deferred: the index and the
+  /// deferred queue have them.
   enum EntryState {
-    /// To be started again, or for the first time in this run. What is known about its tries is not to be lost.
+    /// It will be started, again or for the first time in this run. Its history must not be lost.
     case waiting(AttemptHistory)
     case inProgress(Started)
   }
 
-  /// An entry in progress: its outcome is not known.
+  /// An entry in progress.
   struct Started {
     let key: EntryKey
 
-    /// The host that is asked.
+    /// The host of the request.
     let host: Int
 
     /// When it started, in milliseconds.
@@ -25,70 +25,70 @@ final class JobEntries {
     /// Its tries before this one.
     var history: AttemptHistory
 
-    /// The host that is asked when it is tried again. Default: nil, the same.
+    /// The host of the next try. Default: nil, the same.
     var retryHost: Int?
     var isDownloading = true
 
-    /// Whether it was reported that its download has begun.
+    /// Whether the beginning of its download was reported.
     var hasBegun = false
 
     /// Whether its download is too slow.
     var isSlow = false
 
-    /// Whether its request tries if a closed host answers again.
+    /// Whether its request is a trial of a closed host.
     var isTrial = false
 
-    /// When it was first tried: now, unless it was before.
+    /// When it was first tried: before, or now.
     var firstTried: Int { history.firstTried ?? since }
   }
 
   let index: JobIndex
 
-  /// Whether nothing of it starts any more, because its index cannot be read.
+  /// Whether no more entries start, because its index cannot be read or its run is closing.
   var isStopped = false
 
   /// The state of entries by their position in the manifest.
   private(set) var states: [Int: EntryState] = [:]
 
-  /// How many of them are in progress.
+  /// The number of entries in progress.
   private(set) var inProgress = 0
   var transfers = Transfers()
   var deferred = DeferredQueue() {
     didSet { deferredChange = deferred.nextChange ?? .max }
   }
 
-  /// `nextChange` of these; `Int.max` when there is none. It is asked of all jobs for each entry that starts, and the queue
-  /// would be copied for that.
+  /// The queue's `nextChange`; `Int.max` for none. It is cached because it is read for all jobs whenever an entry
+  /// starts, and reading it from the queue would copy the queue.
   private(set) var deferredChange = Int.max
 
-  /// Which entries wait for others; nil when none does.
+  /// The dependencies between entries; nil when no entry waits.
   var dependencies: DependencyTracker?
 
-  /// Variants that wait for others of their entry; nil when none does.
+  /// Variants that wait for others of their entry; nil when there are none.
   var variants: HeldVariants?
 
-  /// The positions of entries without another URL that were set aside, to find those behind them that have one.
+  /// The positions of entries without a mirror that were set aside to find those behind them that have one.
   var setAside: Set<Int> = []
 
-  /// At which state of a host none of its entries that are due has a mirror at an open host.
+  /// The versions of hosts for which no due entry has a mirror at an open host.
   var withoutMirror: [Int: HostScheduler.MirrorVersion] = [:]
 
   var hosts: JobHosts
 
-  /// The most hosts that are admitted before they are started, and entries that wait when more are set aside: each takes
-  /// memory.
+  /// The most hosts that are admitted before they are started, and the most waiting entries with which more are set
+  /// aside. Limits the use of memory.
   static let passLimit = 10_000
 
   init(_ index: JobIndex) { (self.index, hosts) = (index, JobHosts(index)) }
 
-  /// The entry at a place of the manifest.
-  /// - Throws: `SQLiteError`, and `StopError.broken` when the index has none.
+  /// The entry at a position of the manifest.
+  /// - Throws: `SQLiteError`; `StopError.broken` when there is none.
   func entry(at position: Int) throws -> Entry {
     guard let entry = try index.entry(at: position) else { throw StopError.broken("the index lacks entry \(position)") }
     return entry
   }
 
-  /// Whether something is to be looked up before the next entry is chosen.
+  /// Whether the index must be read before the next entry is chosen.
   func hasChanges(now: Int) -> Bool {
     hosts.needsUpcoming || dependencies?.hasWork == true || deferredChange <= now
   }
@@ -97,7 +97,7 @@ final class JobEntries {
 // MARK: States
 
 extension JobEntries {
-  /// The entry in progress at a position. Setting it changes one that is in progress; nil removes it.
+  /// The entry in progress at a position. Setting it changes an entry that is in progress; nil removes it.
   subscript(started position: Int) -> Started? {
     get { if case .inProgress(let started)? = states[position] { started } else { nil } }
     set {
@@ -107,41 +107,41 @@ extension JobEntries {
     }
   }
 
-  /// What is known about the tries of an entry that waits.
+  /// The history of a waiting entry.
   subscript(waiting position: Int) -> AttemptHistory? {
     if case .waiting(let history)? = states[position] { history } else { nil }
   }
 
-  /// How many entries wait beside the index, at least: those that were tried, and those that were set aside.
+  /// The number of entries that wait outside the index: those that were tried, and those that were set aside.
   var waitingCount: Int { states.count - inProgress + setAside.count }
 
   /// The positions of entries in progress.
   var startedPositions: Set<Int> { Set(states.keys.filter { self[started: $0] != nil }) }
 
-  /// What is known about the tries of entries that wait, by position.
+  /// The histories of waiting entries, by position.
   var waiting: [Int: AttemptHistory] {
     states.compactMapValues { if case .waiting(let history) = $0 { history } else { nil } }
   }
 
-  /// What broken downloads of entries that wait have left.
+  /// The partial downloads of waiting entries.
   var partials: [PartialDownload] {
     states.values.compactMap { if case .waiting(let history) = $0 { history.partial } else { nil } }
   }
 
-  /// Starts an entry with what is known about its tries.
+  /// Starts an entry with its history.
   func start(_ started: Started) {
     if self[started: started.key.position] == nil { inProgress += 1 }
     if !setAside.isEmpty { setAside.remove(started.key.position) }
     states[started.key.position] = .inProgress(started)
   }
 
-  /// Makes an entry wait. If it was in progress, it is so no more.
+  /// Makes an entry wait. It is not in progress any more.
   func wait(_ position: Int, _ history: AttemptHistory) {
     self[started: position] = nil
     states[position] = .waiting(history)
   }
 
-  /// Removes what broken downloads of entries that wait have left.
+  /// Drops the partial downloads of waiting entries.
   func dropPartials() {
     for (position, history) in waiting where history.partial != nil {
       var history = history

@@ -2,55 +2,52 @@ import Model
 import Scheduling
 import System
 
-/// The entries of a run that is planned: what its rows add up to, and what `EntryFlow` keeps of it. It belongs to the thread
-/// of `Darkroom`.
+/// The entries of a planned run: the sums of its rows, and its state in `EntryFlow`. Used on the thread of `Darkroom`.
 final class RunEntries {
-  /// What becomes of the entries of a run.
+  /// The activity of a run.
   enum Activity: Equatable {
-    /// Some are in progress, or may start.
+    /// Some entries are in progress, or may start.
     case busy
-    /// None is in progress.
+    /// No entry is in progress.
     case idle
-    /// All that are left are deferred.
+    /// All remaining entries are deferred.
     case deferred
   }
 
   var plan: Plan
 
-  /// What the rows that are durable add up to.
+  /// The sums of the durable rows.
   var tally: JobTally
 
-  /// When this process began with it, in milliseconds of the clock that stands still during pauses, and how many of its rows
-  /// there were then.
+  /// The active time, in milliseconds without pauses, and the number of rows when this process began with the run.
   let began: (milliseconds: Int, ended: Int)
 
-  /// When an entry of it last started, as `Clock.monotonicSeconds`.
+  /// When an entry of the run last started, as `Clock.monotonicSeconds`.
   var lastStarted: Double
 
-  /// Records of it that are being delivered.
+  /// The number of its records that are being delivered.
   var undelivered = 0
 
-  /// The positions of the entries that start last, because the program has ended over them.
+  /// The positions of the entries that start last, because the program has crashed during their filtrations.
   var suspects: [Int]
 
-  /// Since when nothing else of it is left, as `Clock.monotonicSeconds`; nil while something is.
+  /// Since when only suspects are left, as `Clock.monotonicSeconds`; nil while others are.
   var suspectsSince: Double?
 
-  /// Whether nothing of it starts or is tried again, because the run is cancelled or superseded.
+  /// Whether its entries are not started or tried any more, because the run is cancelled or superseded.
   fileprivate(set) var isClosing = false
 
-  /// The entries whose operations may end after it is superseded, because the later manifest wants the same of the same
-  /// requests.
+  /// The entries of a superseded run whose operations may finish, because the later manifest wants the same results.
   private(set) var awaited: Set<Int> = []
 
-  /// How often entries were tried that have no row when it is closed, by position.
+  /// The numbers of tries of entries without rows when it was closed, by position.
   var attempts: [Int: Int] = [:]
 
   var hosts: ClosedHosts
 
   /// - Parameters:
-  ///   - activeTime: Milliseconds of the clock that stands still during pauses.
-  ///   - hosts: What is known about its hosts already. Default: nothing.
+  ///   - activeTime: Milliseconds of the clock that stops during pauses.
+  ///   - hosts: The holds of its hosts so far. Default: none.
   init(_ plan: Plan, activeTime: Int, now: Double, hosts: ClosedHosts = ClosedHosts()) {
     self.plan = plan
     tally = plan.tally
@@ -60,15 +57,15 @@ final class RunEntries {
     self.hosts = hosts
   }
 
-  /// Whether its only entry is the list that says what its entries are.
+  /// Whether its only entry is the source of its list of entries.
   var isSource: Bool { plan.source != nil }
 
-  /// How many of its entries have no durable row.
+  /// The number of its entries without a durable row.
   var left: Int { plan.total - tally.counts.total }
 
   var isDone: Bool { left <= 0 }
 
-  /// Whether all that is left of it is being delivered.
+  /// Whether all remaining entries are being delivered.
   var waitsForDelivery: Bool { isClosing || !isSource && left <= undelivered }
 
   func close(attempts: [Int: Int], awaiting awaited: Set<Int>) {
@@ -84,17 +81,17 @@ final class RunEntries {
   }
 }
 
-/// When hosts of a run did not answer.
+/// The holds of a run's hosts.
 struct ClosedHosts {
-  /// Those that have opened or were given up, in the order in which that happened.
+  /// The ended holds, in the order in which they ended.
   var ended: [HostHold] = []
 
-  /// Those at which the run had entries when they were closed, and that are still, by their numbers.
+  /// The hosts that are closed now and at which the run had entries when they were closed, by number.
   var open: [Int: HostBreaker.Closed] = [:]
 
-  /// Records that a host was closed until now.
+  /// Records the end of a host's hold.
   /// - Parameters:
-  ///   - host: Its name.
+  ///   - host: The host's name.
   ///   - accepted: When the manifest was accepted, in milliseconds since 1970.
   mutating func record(_ closed: HostBreaker.Closed, of host: String, accepted: Int) {
     guard ended.count < HostHold.limit else { return }

@@ -1,76 +1,77 @@
 import Model
 import Scheduling
 
-/// What becomes of an entry both of whose operations have ended.
+/// The decision on an entry whose operations have both ended.
 enum Verdict: Equatable {
-  /// Its row is delivered.
+  /// Deliver its row.
   case deliver
-  /// It is tried again after so many seconds.
+  /// Try it again after this number of seconds.
   case retry(after: Double)
-  /// It is tried again after so many milliseconds, and holds nothing until then.
+  /// Defer it for this number of milliseconds.
   case postpone(milliseconds: Int)
-  /// It is tried at once at another of its URLs.
+  /// Try it immediately at another of its URLs.
   case useMirror
-  /// It waits until its host answers again, or is given up; the last try does not count.
+  /// Wait until its host answers again, or is given up. The last try does not count.
   case hold
-  /// It is tried again when there is space.
+  /// Try it again when there is space.
   case waitForSpace
-  /// It is tried again after a while: the machine failed.
+  /// Try it again later, because the machine failed.
   case waitForMachine
-  /// It is started again; the last try does not count.
+  /// Start it again. The last try does not count.
   case restart
-  /// It is left for the next start.
+  /// Leave it for the next start.
   case leave
 }
 
-/// An entry both of whose operations have ended, as far as it matters for what becomes of it.
+/// The input of `Verdict`: an entry whose operations have both ended.
 struct EndedEntry: Equatable {
-  /// Whether its host is asked after its failure.
+  /// The state of its host after the failure.
   enum HostState {
     case open
     case closed
     case givenUp
-    /// Whatever is known of it: it serves others, and the entry fails by itself.
+    /// The host serves others, and the entry fails by itself, whatever the state of the host's breaker.
     case answering
   }
 
   var state: PhotoRecord.State
   var failure: EntryFailure?
 
-  /// How often it was tried, as far as that counts.
+  /// The number of its tries that count.
   var attempts: Int
 
   /// Whether it has another URL that has not failed.
   var hasMirror: Bool
 
-  /// What its host allows.
+  /// The throttle of its host.
   var throttle: Throttle
 
-  /// How often its host refused the URL in use, the last try included.
+  /// The number of tries at the URL in use that its host refused, including the last.
   var refusals = 0
 
-  /// How long ago it was first tried, in milliseconds.
+  /// The time since its first try, in milliseconds.
   var age = 0
 
-  /// Whether it was deferred before: then it has no retries.
+  /// Whether it was deferred before, and therefore has no retries.
   var wasDeferred = false
 
   /// Whether an earlier mirror failed with a retryable error.
   var hadRetryableMirrorFailure = false
 
-  /// Whether it was redirected to a place of which it is not known yet whether it is a captive portal.
+  /// Whether it was redirected to a possible captive portal.
   var mayBePortal = false
 
-  /// Whether its request may be made again: not one that may have an effect, has been sent, and is not to be repeated.
+  /// Whether its request may be repeated. False when it may have side effects and has been sent, unless retries were
+  /// set by the operator.
   var mayRepeat = true
 
-  /// How much of the time for all its tries is left, in seconds; nil when that has no limit.
+  /// The remaining time for all its tries, in seconds; nil without a limit.
   var timeLeft: Double?
 
-  /// Whether its host is asked, if the failure was the host's.
+  /// The state of its host, if the host failed.
   var host = HostState.open
 
-  /// Whether the host of one of these is not closed.
+  /// Whether another URL's host is open.
   var isMirrorOpen = true
 }
 
@@ -84,7 +85,7 @@ extension Verdict {
     self = isStopping ? .leave : entry.hasMirror && entry.isMirrorOpen ? .useMirror : .hold
   }
 
-  /// What becomes of an entry whose host is open, or was given up.
+  /// The decision on an entry whose host is open, or was given up.
   private static func usual(
     _ entry: EndedEntry, _ backoff: Backoff, _ deferral: Deferral, isStopping: Bool, now: Int
   ) -> Verdict {
@@ -101,8 +102,8 @@ extension Verdict {
       let wait = delay.flatMap { deferral.allowed(waitSeconds: $0, ageMilliseconds: entry.age) }
       verdict = afterFailure(entry, delay: wait, isStopping)
     case .hostRefused(let asked):
-      // That is the host's affair: the entry is given up only when the host has refused too often in a row, or refuses it
-      // while it serves others.
+      // A refusal concerns the host. The entry is given up only when the host has refused too often in a row, or refuses
+      // this entry while it serves others.
       let isGivenUp =
         entry.throttle.refusals > backoff.retries
         || backoff.isRefusedItself(own: entry.refusals, inRow: entry.throttle.refusals, hasAsked: asked != nil)
@@ -120,7 +121,7 @@ extension Verdict {
     return .postpone(milliseconds: wait)
   }
 
-  /// - Parameter delay: How long to wait before the next try; nil when its URL is not tried again.
+  /// - Parameter delay: The wait before the next try; nil when its URL is not tried again.
   private static func afterFailure(_ entry: EndedEntry, delay: Double?, _ isStopping: Bool) -> Verdict {
     let timeLeft = entry.timeLeft ?? .infinity
     let delay = delay.flatMap { $0 < timeLeft ? $0 : nil }
@@ -132,8 +133,7 @@ extension Verdict {
 }
 
 extension EndedEntry {
-  /// How long the entry is deferred, in milliseconds; nil when it is not, because no failure of its URLs may pass or it is
-  /// too old.
+  /// How long the entry is deferred, in milliseconds; nil when none of its URLs had a retryable failure, or it is too old.
   fileprivate func wait(_ deferral: Deferral) -> Int? {
     guard mayRepeat, let failure, failure.code.stage == .download, failure.isRetryable || hadRetryableMirrorFailure
     else { return nil }

@@ -2,77 +2,77 @@ import Manifests
 import Model
 import Operations
 
-/// Something that a person or a script may want to know while it happens.
+/// An event that is reported to users and scripts while it happens.
 package enum Event: Sendable {
-  /// The program owns its folders and has begun to look, or does so again.
+  /// The program owns its folders and watches the inbox, for the first time or again.
   case watching(inbox: String, outbox: String, Beginning)
-  /// A file in the inbox is neither a manifest nor a lock; reported once.
+  /// A file in the inbox is neither a manifest nor a lock. Reported once.
   case fileIgnored(name: String, why: String)
-  /// The inbox could not be read; nothing follows from that for what is in it.
+  /// The inbox could not be read. Nothing is known about its contents.
   case inboxUnreadable(String)
-  /// A manifest was accepted, or an unfinished job resumed: it is being planned.
+  /// A manifest was accepted, or an unfinished job was resumed, and is being planned.
   case jobAccepted(job: String, file: String)
-  /// A manifest was planned, and something about it is doubtful.
+  /// A manifest was planned with warnings.
   case manifestDoubtful(job: String, [ManifestWarning])
-  /// The entries of a job are listed elsewhere, and that begins to be downloaded. The URL has no secrets.
+  /// The list of a job's entries is being downloaded. The URL has no secrets.
   case jobFetching(job: String, url: String)
-  /// A job has begun or, after a restart, continues.
+  /// A job has begun, or continues after a restart.
   case jobStarted(job: String, total: Int, ended: Int, deferred: Int)
-  /// A download failed and will be tried again: `attempts` tells how often it was tried, `mirror` by which URL it will be
-  /// when that is another.
+  /// A download failed and will be tried again. `attempts` is the number of tries; `mirror` is the next URL if it is
+  /// another one.
   case entryRetry(
     job: String, name: String, attempts: Int, seconds: Double, mirror: String? = nil, error: ReportRow.Failure)
-  /// A download failed, its retries are used up, and it will be tried again later: `isFirst` tells whether the entry was
-  /// not deferred before, `deferred` how many entries of the job are.
+  /// A download failed, its retries are used up, and it is deferred. `isFirst` says whether the entry was not deferred
+  /// before; `deferred` is the number of deferred entries of the job.
   case entryDeferred(
     job: String, name: String, attempts: Int, seconds: Double, isFirst: Bool, error: ReportRow.Failure, deferred: Int)
-  /// A server asked for a hold.
+  /// A server asked to wait with requests.
   case hostHeld(host: String, seconds: Double, why: String)
-  /// A host does not answer any more: its entries wait, and one at a time tries whether it does again.
+  /// A host does not answer any more. Its entries wait, except for one trial at a time.
   case hostClosed(host: String, why: String)
   /// A host that was closed or given up answers again.
   case hostOpened(host: String)
-  /// A host has not answered for too long: its entries fail without being tried, but for one now and then.
+  /// A host has not answered for too long. Its entries fail without being tried, except for occasional trials.
   case hostGivenUp(host: String, why: String)
-  /// An entry's row of the report is durable. `deferred` tells how many entries of the job are.
+  /// The row of an entry is durable. `deferred` is the number of deferred entries of the job.
   case entryEnded(job: String, row: ReportRow, deferred: Int)
   /// The row of an entry that was not done when its run was cancelled is durable.
   case entryCancelled(job: String, row: ReportRow)
-  /// Another manifest has taken the place of a live job's.
+  /// Another manifest has replaced that of a live job.
   case jobReplaced(job: String)
-  /// What has not been done of a job is cancelled: its manifest was removed from the inbox or, if `isRemoved` is false, that
-  /// was asked for.
+  /// The remaining entries of a job are cancelled, because its manifest was removed from the inbox or, if `isRemoved`
+  /// is false, on request.
   case jobCancelled(job: String, isRemoved: Bool)
-  /// A job's report is written.
+  /// The report of a job was delivered.
   case jobEnded(JobSummary)
-  /// The queues are suspended for one more cause.
+  /// The queues are suspended for an additional cause.
   case paused(PauseCause)
-  /// A cause for which the queues were suspended is gone; `remaining` tells the others, and is empty when they resume.
+  /// A cause of the suspension has ended. `remaining` lists the others; it is empty when the queues are resumed.
   case causeGone(PauseCause, remaining: String)
-  /// Another configuration is in force.
+  /// A new configuration is used.
   case configured
-  /// The program was told to stop or, for `run`, the time of `--max-duration` is over.
+  /// The program was asked to stop, or the time of `--max-duration` has passed.
   case stopping(isOutOfTime: Bool)
   /// The program ends before a job has: the next start does the rest. `total` is nil before its manifest is read.
   case jobLeft(job: String, ended: Int, total: Int?)
-  /// A worker that decodes pictures was lost: it ended, took too much time, or was killed because of what it did.
+  /// A worker was lost: it ended, took too long, or was killed for exceeding limits or sending invalid messages.
   case workerLost(job: String?, name: String?, why: String, workers: DecodingPool.Counts)
   /// A problem that does not stop the program.
   case warning(String)
 }
 
 extension Event {
-  /// Since when the inbox is watched.
+  /// The occasion on which the program begins to watch the inbox.
   package enum Beginning: Sendable {
-    /// The start of `run`, which does so until nothing is left.
+    /// The start of `run`, which ends when nothing is left.
     case run
     /// The start of `watch`.
     case watch
-    /// The moment at which an inbox was back that could not be read.
+    /// An inbox that could not be read is readable again.
     case inboxReturned
   }
 
-  /// What is known about workers.
+  /// The event for a notice about workers.
   init(_ notice: DecodingPool.Notice, _ counts: DecodingPool.Counts) {
     switch notice {
     case .lost(let job, let entry, let why): self = .workerLost(job: job, name: entry, why: why, workers: counts)

@@ -1,30 +1,30 @@
 import Model
 
-/// How a job ended.
+/// The outcome of a job.
 package struct JobSummary: Sendable, Equatable {
   package let job: String
   package let state: JobOutcome.State
   package let counts: JobOutcome.Counts
 
-  /// How the rows compare with those of the job's last run; nil when there was none.
+  /// The comparison of the rows with those of the job's last run; nil when there was none.
   package let sinceLast: SinceLast?
 
-  /// Whether some failed, and `Configuration.acceptFailures` accepts that.
+  /// Whether entries failed, and `Configuration.acceptFailures` accepts that.
   package let isAccepted: Bool
   package let transfers: Transfers
 
-  /// What kept the run from being faster, the largest share first; empty when nothing is known of it.
+  /// The bottlenecks of the run, the largest share first; empty when none is known.
   package let bottlenecks: [Bottleneck]
 
-  /// What made the manifest rejected, a line each.
+  /// The reasons why the manifest was rejected, one line each.
   package let problems: [String]
 
-  /// Path of `report.json`.
+  /// The path of `report.json`.
   package let report: String
 
-  /// From acceptance to the end, in seconds.
+  /// The time from acceptance to the end, in seconds.
   package let seconds: Double
 
-  /// Whether its manifest was to take the place of a live job's, and was rejected: that goes on. Default: no.
+  /// Whether its manifest should have replaced a live job's and was rejected. The live job continues. Default: false.
   package var isRejectedReplacement = false
 }

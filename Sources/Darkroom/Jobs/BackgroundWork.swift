@@ -6,26 +6,26 @@ import Model
 import Synchronization
 import System
 
-/// What is done for runs on threads of its own, so that nothing else waits: planning, recording what was not done, writing
-/// reports. What it comes to is a `Message`. It belongs to the thread of `Darkroom`.
+/// Work for runs on separate threads: planning, recording cancelled entries, writing reports. Results are sent as
+/// `Message`s. Used on the thread of `Darkroom`.
 final class BackgroundWork {
-  /// What other threads report of a run.
+  /// A message of another thread about a run.
   enum Message: Sendable {
     case accepted(run: Int, LedgerJob, JobManifest)
     case listed(run: Int, LedgerJob, JobManifest)
     case planned(run: Int, Result<JobPlanning.Result, any Error>)
     case written(run: Int, ReportDelivery)
     case unwritten(run: Int, any Error)
-    /// The outbox's file system has refused to give a manifest its permissions.
+    /// The outbox's file system has refused to set the permissions of a manifest.
     case accessRefused(SystemError)
-    /// A page of the rows of a cancelled run is durable; the next is written when this one was told of.
+    /// A page of rows of a cancelled run is durable. The next one is written after the semaphore is signalled.
     case rowsCancelled(run: Int, [ReportRow], DispatchSemaphore)
     case cancelled(run: Int, Result<JobTally, any Error>)
   }
 
   var planner: JobPlanner
 
-  /// What writes the pages of jobs; nil when nothing does.
+  /// Writes the pages of jobs; nil when the gallery is off.
   var gallery: GalleryWriter?
 
   private let delivery: DeliveryQueue
@@ -33,7 +33,7 @@ final class BackgroundWork {
   private let group = DispatchGroup()
   private let stopFlag = StopFlag()
 
-  /// What is being planned, by the runs' numbers.
+  /// The plannings in progress, by the numbers of the runs.
   private var plannings: [Int: JobPlanning] = [:]
 
   init(planner: JobPlanner, delivery: DeliveryQueue, send: @escaping @Sendable (Message) -> Void) {
@@ -41,7 +41,7 @@ final class BackgroundWork {
   }
 
   /// Accepts and plans the manifest of a run.
-  /// - Parameter pauses: Those that hold.
+  /// - Parameter pauses: The current pauses.
   func plan(_ request: JobPlanning.Request, run: Int, during pauses: [LedgerPause]) {
     let planning = JobPlanning(request, number: run, planner: planner, during: pauses)
     plannings[run] = planning
@@ -55,17 +55,17 @@ final class BackgroundWork {
   /// Records that the planning of a run has ended.
   func planned(_ run: Int) { plannings[run] = nil }
 
-  /// Ends soon what is being planned.
+  /// Cancels all plannings.
   func cancelPlanning() { for planning in plannings.values { planning.cancel() } }
 
-  /// Records what was not done of a cancelled run.
+  /// Records the remaining entries of a cancelled run.
   func recordCancelled(_ run: Int, _ entries: RunEntries) {
     let (plan, attempts) = (entries.plan, entries.attempts)
     let cancellation = JobCancellation(
       run: plan.run, index: plan.index, ledger: planner.ledger, delivery: delivery, attempts: attempts,
       names: plan.start.names
     ) { [send, stopFlag] rows in
-      // Not more than a page is waiting, however slowly standard output is read.
+      // At most one page waits to be reported, however slowly standard output is read.
       let told = DispatchSemaphore(value: 0)
       send(.rowsCancelled(run: run, rows, told))
       while told.wait(timeout: .now() + .milliseconds(100)) == .timedOut, !stopFlag.isSet {}
@@ -75,19 +75,19 @@ final class BackgroundWork {
     }
   }
 
-  /// Records what is left of a superseded run.
+  /// Records the remaining entries of a superseded run.
   func recordSuperseded(_ run: Int, _ plan: Plan, hasBegun: Bool) {
     let supersession = Supersession(
       run: plan.run, manifest: plan.manifest, total: plan.total, ledger: planner.ledger, state: planner.state,
       hasLog: hasBegun)
     DispatchQueue(label: "Cancellation").async(group: group) { [send, delivery] in
-      // What the later run is comes first.
+      // Records of the later run are written first.
       delivery.drain()
       send(.cancelled(run: run, Result { try supersession.record() }))
     }
   }
 
-  /// Writes the documents of a run all of whose rows are durable.
+  /// Writes the documents of a run whose rows are all durable.
   func writeReport(_ run: Int, _ reporting: JobRun.Reporting, pauses: [LedgerPause]) {
     let (plan, outcome) = (reporting.plan, reporting.outcome)
     let file = ReportFile(
@@ -98,7 +98,7 @@ final class BackgroundWork {
     gallery?.willEnd(plan.run.job)
     let (history, keepHistory) = (History(folder: plan.run.folder), planner.configuration.keepHistory)
     let hasPredecessor = reporting.hasPredecessor
-    // What was left for the next time is not gone.
+    // Files that were left out of a folder's listing still exist: their results are not pruned.
     let isWhole = outcome.state == .succeeded && plan.manifest.list?.isIncomplete != true
     let pruning =
       planner.configuration.prune && isWhole && outcome.counts.total > 0
@@ -116,20 +116,20 @@ final class BackgroundWork {
     }
   }
 
-  /// Ends soon what is being recorded: the next start does the rest.
+  /// Cancels recording and planning. The next start completes them.
   func stop() {
     stopFlag.set()
     cancelPlanning()
   }
 
-  /// Waits for some seconds until nothing is done any more.
+  /// Waits up to five seconds until all work has ended.
   func shutDown() {
     stop()
     _ = group.wait(timeout: .now() + 5)
   }
 }
 
-/// Tells threads of their own that the program is to stop.
+/// Tells other threads to stop.
 final class StopFlag: Sendable {
   private let flag = Atomic(false)
 
@@ -142,7 +142,7 @@ extension GalleryWriter {
   /// Records a run whose report was delivered.
   func ended(_ reporting: JobRun.Reporting, _ outcome: JobOutcome) {
     let plan = reporting.plan
-    // The page shows what a later run says of the job.
+    // A superseded run is not shown, since a later run of the job is.
     guard outcome.state != .superseded else { return }
     if case .deliver = plan.next, !plan.run.isInHistory { check(plan.run.job) }
     ended(

@@ -4,26 +4,26 @@ import Ledger
 import Model
 import System
 
-/// Writes the rows of what was not done of a cancelled run, on a thread of its own: there may be very many.
+/// Writes the rows of the remaining entries of a cancelled run, on a separate thread, since there may be many.
 ///
-/// Each page is one commit. What has a row keeps it, so it can be done again when it was interrupted.
+/// Each page is one commit. Entries that have a row keep it, so an interrupted call can be repeated.
 struct JobCancellation: @unchecked Sendable {  // the index has one owner at a time
   let run: RunContext
   let index: JobIndex
   let ledger: Ledger
   let delivery: DeliveryQueue
 
-  /// How often those of its entries were tried that were begun, by position.
+  /// The numbers of tries of the entries, by position.
   let attempts: [Int: Int]
 
-  /// What records its names, if it had not begun.
+  /// The changes that record its names, if it had not begun.
   var names: [LedgerChange] = []
 
-  /// Called with the rows of each page when they are durable. Default: nobody wants to know.
+  /// Called with the rows of each page when they are durable. Default: does nothing.
   var written: ([ReportRow]) -> Void = { _ in }
 
-  /// - Parameter isStopping: Whether to stop soon; the next start does the rest.
-  /// - Returns: What all rows of the run add up to.
+  /// - Parameter isStopping: Whether to stop. The next start then writes the rest.
+  /// - Returns: The counts of all rows of the run.
   /// - Throws: `SQLiteError`, `LedgerError`; `CancellationError` when it was stopped.
   func write(isStopping: () -> Bool) throws -> JobTally {
     var tally = JobTally()
@@ -32,7 +32,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
     run.staging.removeFilesOfEntries()
-    // A run that had not begun is not taken for a new one by the next start.
+    // Marks a run that had not begun as running, so that the next start does not take it for a new one.
     var changes = names + [LedgerChange.advance(run.runID, to: .running)]
     try index.eachUnendedPage { page in
       if isStopping() { throw CancellationError() }

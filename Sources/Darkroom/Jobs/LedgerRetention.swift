@@ -8,44 +8,44 @@ import Model
 import Synchronization
 import System
 
-/// Removes from the ledger what no run needs any more, as `Retention` says, and makes its file smaller, in bounded steps on a
-/// queue of its own, at most one in a second.
+/// Removes records that no run needs from the ledger, according to `Retention`, and shrinks its file, in bounded steps
+/// on a queue of its own, at most one per second.
 ///
-/// Of the entries of an ended run most are removed when it ends, the others step by step, and after them the run: all of a
-/// million rows in one commit would hold up every delivery for seconds. The more is
-/// delivered, the more is looked at, so that what is in the ledger is bounded however much passes through it.
+/// Most entries of an ended run are removed when it ends, the others step by step, and then the run itself, since
+/// removing a million rows in one commit would delay deliveries for seconds. The number of records that are examined
+/// grows with the number of deliveries, so that the size of the ledger is bounded.
 final class LedgerRetention: Sendable {
-  /// So many pages, of 4 KiB, and a quarter of the file, must hold nothing for it to be made smaller; then it gives back all
-  /// but a quarter of that.
+  /// The number of free pages, of 4 KiB, above which the file is shrunk, if they are also more than a quarter of the
+  /// file. A quarter of this number is kept.
   static let freePages = 1024
 
-  /// So many pages are given back in one commit.
+  /// The most pages that one commit releases.
   static let releasedPages = 1024
 
-  /// So many entries of a run that has ended are removed in one commit.
+  /// The most entries of ended runs that one commit removes.
   private static let removedEntries = 5000
 
-  /// So many rows are looked at, and at most removed, in one commit.
+  /// The most rows that one commit examines.
   private static let pageSize = 512
   private static let spacing = 1.0
 
-  /// How long a step may take, in seconds.
+  /// The time limit of a step, in seconds.
   private static let stepTime = 1.0
 
-  /// The last row of a table that was looked at; empty before the first.
+  /// The last row of a table that was examined; empty before the first.
   private struct Row: Codable, Equatable {
     var job = ""
     /// The result's target, or the run.
     var name = ""
   }
 
-  /// Where the sweep through the ledger is. It is not synced: without it the sweep begins anew.
+  /// The position of the sweep through the ledger. It is not synced; without it the sweep begins anew.
   private struct Position: Codable, Equatable {
     var result = Row()
     var lastRun = Row()
   }
 
-  /// How many rows are to be looked at.
+  /// The numbers of rows to examine.
   private struct Due {
     var results = 0
     var lastRuns = 0
@@ -67,7 +67,7 @@ final class LedgerRetention: Sendable {
   private let queue = DispatchQueue(label: "Retention", qos: .utility)
   private let shared: Mutex<Shared>
 
-  /// - Parameter outbox: The folder, held open.
+  /// - Parameter outbox: The open folder.
   init(ledger: Ledger, state: StateFolder, outbox: OpenFolder, inbox: Inbox) {
     self.ledger = ledger
     self.state = state
@@ -81,8 +81,8 @@ final class LedgerRetention: Sendable {
     schedule(after: Self.spacing)
   }
 
-  /// A run has ended.
-  /// - Parameter delivered: How many results it has delivered.
+  /// Schedules a step after the end of a run.
+  /// - Parameter delivered: The number of results that the run has delivered.
   func runEnded(delivered: Int) {
     let delay = shared.withLock { shared in
       shared.due.results += 2 * delivered + 64
@@ -101,7 +101,7 @@ final class LedgerRetention: Sendable {
     queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.step() }
   }
 
-  /// Does what is due, as far as there is time, and nothing more from then on.
+  /// Does a last step, within its time limit.
   func close() {
     queue.sync {
       step()
@@ -110,7 +110,7 @@ final class LedgerRetention: Sendable {
     }
   }
 
-  /// Does what is due. What goes wrong is left for another time: whoever needs the ledger finds out.
+  /// Does a step. Errors are ignored: other users of the ledger report them.
   func step() {
     let began = Clock.monotonicSeconds
     let work: (due: Due, position: Position)? = shared.withLock { shared in
@@ -120,7 +120,7 @@ final class LedgerRetention: Sendable {
     }
     guard var (due, position) = work else { return }
     do {
-      // What else is due gets its time, however many entries there are.
+      // Entries get half of the time, so that the rest is done in any case.
       let hasEntries = try removeEntries(until: began + Self.stepTime / 2)
       if hasEntries { schedule(after: Self.spacing) }
       if due.results > 0 { try sweep(&due, &position, until: began + Self.stepTime) }
@@ -136,7 +136,7 @@ final class LedgerRetention: Sendable {
     }
   }
 
-  // MARK: What may leave
+  // MARK: Removing records
 
   /// - Returns: Whether entries of ended runs are left.
   private func removeEntries(until end: Double) throws -> Bool {
@@ -146,10 +146,10 @@ final class LedgerRetention: Sendable {
     return false
   }
 
-  /// - Parameter due: Gets what is left when the time is over.
+  /// - Parameter due: Receives the number of rows that are left when the time is over.
   private func sweep(_ due: inout Due, _ position: inout Position, until end: Double) throws {
     try forgetEndedRuns(until: end)
-    // Where it is not mounted everything is missing.
+    // If the outbox is not mounted, all files seem to be missing.
     guard try outbox.status(of: Folder.name(of: OutboxFolder(path: outbox.path).hidden)) != nil else {
       due = Due()
       return
@@ -169,7 +169,7 @@ final class LedgerRetention: Sendable {
       &position.result, &due.results, until: end,
       page: { try ledger.outputs(after: $0.job, $0.name, limit: $1) }, key: { Row(job: $0.job, name: $0.target) }
     ) { [outbox] result in
-      // When it was delivered is not always known.
+      // The time of the delivery is not always known.
       let changed = result.identity.flatMap(FileIdentity.changed(inText:)) ?? -.infinity
       guard now - changed > Retention.resultRecord,
         Self.isGone({
@@ -180,11 +180,11 @@ final class LedgerRetention: Sendable {
     }
   }
 
-  /// Looks at rows of a table, page by page.
+  /// Examines rows of a table, page by page.
   /// - Parameters:
-  ///   - last: Where it goes on; empty again at the table's end.
-  ///   - count: How many are looked at at most; becomes how many of them are left when the time is over.
-  ///   - record: What leaves with a row; nil when that stays.
+  ///   - last: The row after which to continue; empty again at the end of the table.
+  ///   - count: The number of rows to examine. Receives the number that is left when the time is over.
+  ///   - record: The record to remove for a row; nil when the row is kept.
   private func sweep<T>(
     _ last: inout Row, _ count: inout Int, until end: Double, page: (Row, Int) throws -> [T], key: (T) -> Row,
     record: (T) -> LedgerRecord?
@@ -198,7 +198,7 @@ final class LedgerRetention: Sendable {
     }
   }
 
-  /// Whether it is certain that something is not there.
+  /// Whether a file certainly does not exist.
   private static func isGone(_ status: () throws -> FileStatus?) -> Bool {
     do {
       return try status() == nil
@@ -209,7 +209,7 @@ final class LedgerRetention: Sendable {
 
   private func forgetEndedRuns(until end: Double) throws {
     guard try ledger.endedRunCount() >= Retention.endedRuns else { return }
-    // What lies there is being moved out of the inbox, or back.
+    // Files in a parking folder are being moved out of the inbox, or back.
     guard try ParkingFolder.all(in: inbox.folder).folders.isEmpty else { return }
     var sequence: Int? = 0
     while let last = sequence, Clock.monotonicSeconds < end {
@@ -217,13 +217,13 @@ final class LedgerRetention: Sendable {
       sequence = page.last?.sequence
       let gone = page.filter { hasNoManifest($0.details) }
       if gone.isEmpty { continue }
-      // After a power cut a file may be there again whose removal was not on disk.
+      // After a power cut, a file could reappear whose removal was not durable.
       try inbox.folder.sync()
       try ledger.commit(gone.map { .forget(.endedRun($0.runID)) })
     }
   }
 
-  /// Whether a run's manifest is not in the inbox any more.
+  /// Whether a run's manifest is no longer in the inbox.
   private func hasNoManifest(_ details: String) -> Bool {
     guard let manifest = try? JobManifest(text: details) else { return false }
     guard let path = manifest.inboxPath else { return true }
@@ -242,7 +242,7 @@ final class LedgerRetention: Sendable {
     while pages.free > Self.freePages / 4, Clock.monotonicSeconds < end {
       try ledger.release(pages: min(Self.releasedPages, pages.free - Self.freePages / 4))
       let left = try ledger.pages()
-      // A file of an earlier version that was too large to be rewritten.
+      // A file from an earlier version that could not be shrunk, because it was too large to be rewritten.
       if left.total >= pages.total { return }
       pages = left
     }
@@ -252,7 +252,7 @@ final class LedgerRetention: Sendable {
     let (now, saved) = shared.withLock { ($0.position, $0.savedPosition) }
     guard now != saved, let data = try? JSONEncoder().encode(now) else { return }
     shared.withLock { $0.savedPosition = now }
-    // Without it the sweep begins anew.
+    // Without the position the sweep begins anew.
     try? state.openFolder().replace(
       Folder.name(of: state.retention), with: String(decoding: data, as: UTF8.self), mode: 0o600)
   }

@@ -13,7 +13,7 @@ extension LiveJobs {
 
     init(now: Int) { last = now }
 
-    /// - Returns: Whether the loop has waited for less than a quarter of the time since the last sample; nil when none is due.
+    /// - Returns: Whether the loop has waited for less than a quarter of the time; nil when no sample is due.
     mutating func wakes(now: Int, waitBegan: Int) -> Bool? {
       waited += max(0, now - waitBegan)
       guard now - last >= Self.interval else { return nil }
@@ -22,8 +22,8 @@ extension LiveJobs {
     }
   }
 
-  /// Samples what keeps the runs from being faster. Called when the loop wakes, before it handles anything: what is found was
-  /// so while it waited, and counts for the time since the last sample.
+  /// Samples the bottlenecks of the runs. Called when the loop wakes, before it handles messages, so that the state is
+  /// that of the wait. The result counts for the time since the last sample.
   /// - Parameter waitBegan: When the loop began to wait, as `Clock.monotonicMilliseconds`.
   func sampleBottlenecks(_ configuration: Configuration, waitBegan: Int) {
     let now = Clock.monotonicMilliseconds
@@ -44,7 +44,7 @@ extension LiveJobs {
     let (backlogs, perHost) = (scheduler.hosts.backlogs(), configuration.transfer.perHost)
     let pause = suspension.pauses.open(since: 0).min { ($0.began, $0.lock) < ($1.began, $1.lock) }
       .map { Bottleneck(.pause, name: $0.lock.isEmpty ? $0.cause : $0.lock) }
-    // Neither the dictionary nor a run is held while it changes: it would be copied.
+    // The run is changed in place: another reference to it or to the dictionary would cause a copy.
     for number in Array(table.runs.keys) where table.runs[number]?.bottlenecks != nil {
       sample.own = own[number] ?? .init()
       sample.backlog = backlogs[number] ?? .init()
@@ -53,7 +53,7 @@ extension LiveJobs {
     }
   }
 
-  /// - Parameter sample: Has what does not come from the run.
+  /// - Parameter sample: Contains the values that do not depend on the run.
   private func bottleneck(of run: JobRun, _ sample: inout OccupancySample, _ perHost: HostLimit) -> Bottleneck? {
     switch run.phase {
     case .planning(.manifest): return Bottleneck(.planning)

@@ -3,10 +3,10 @@ import Ledger
 import Model
 import System
 
-/// What pauses mean for the live jobs.
+/// Records pauses of live jobs.
 extension LiveJobs {
-  /// Records what a change of the pauses means for the live jobs.
-  /// - Parameter before: The pauses that held before.
+  /// Records a change of the pauses for the live jobs.
+  /// - Parameter before: The pauses before the change.
   func record(_ change: PauseTracker.Change, before: [LedgerPause]) {
     guard !change.began.isEmpty || !change.ended.isEmpty else { return }
     let now = Clock.wallMilliseconds
@@ -18,8 +18,9 @@ extension LiveJobs {
     delivery.record(runs.keys.flatMap { run in pauses.compactMap { table.runs[run]?.record($0) } })
   }
 
-  /// Takes over the pauses of a run that was planned, and measures its time from now on. Pauses that held when an earlier
-  /// process died go on if their cause is still there; if not, they ended when that process last did something.
+  /// Adds the recorded pauses of a run that was planned, and measures its time from now on. Pauses that had not ended
+  /// when an earlier process died continue if their cause still exists. If not, they ended when that process was last
+  /// active.
   func resumePauses(of number: Int, _ plan: Plan) -> [LedgerChange] {
     guard var run = table.runs[number] else { return [] }
     let started = plan.manifest.accepted
@@ -40,7 +41,8 @@ extension LiveJobs {
     return changes
   }
 
-  /// Ends the pauses of all runs, because the program does, notes what was asked of servers, and delivers what was submitted.
+  /// Ends the pauses of all runs when the program ends, records the requests that were sent to servers, and delivers
+  /// what was submitted.
   func closePauses() {
     let context = self.context
     delivery.record(

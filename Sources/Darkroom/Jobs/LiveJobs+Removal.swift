@@ -4,12 +4,12 @@ import Model
 import Scheduling
 import System
 
-/// Runs that nobody wants any more: their manifests were removed from the inbox, or they are to be cancelled.
+/// Finds runs to cancel, because their manifests were removed from the inbox or on request.
 extension LiveJobs {
-  /// On a network file system a manifest must be missing for so long, in seconds.
+  /// How long a manifest must be missing on a network file system, in seconds.
   private static let networkTime = 60.0
 
-  /// Finds in a scan of the inbox what nobody wants any more.
+  /// Finds the runs to cancel in a scan of the inbox.
   /// - Parameter settleTime: How long a file must be unchanged, in seconds.
   func findUnwanted(_ scan: InboxScan, in inbox: Inbox, settleTime: Double, now: Double) {
     guard !flow.gate.isStopping else { return }
@@ -23,7 +23,7 @@ extension LiveJobs {
     !missing.isEmpty && inbox.folder.isOnNetwork ? max(settleTime, networkTime) : settleTime
   }
 
-  /// The runs whose manifests are missing, by their numbers.
+  /// The numbers of the runs whose manifests are missing.
   private func missingManifests(_ scan: InboxScan, _ inbox: Inbox) -> Set<Int> {
     var files: [FileName: [Int]] = [:]
     for run in runs.values where run.known.unwanted == nil && run.isUnfinished {
@@ -42,11 +42,11 @@ extension LiveJobs {
     return Set(files.values.joined())
   }
 
-  /// Finds out what is to be cancelled, and removes the requests of which nothing is left.
+  /// Reads the requests to cancel, and removes those whose runs have ended.
   private func takeRequests(_ scan: InboxScan, _ inbox: Inbox) {
     table.queue.cancelled = []
     guard !scan.cancelled.isEmpty else { return }
-    // The names of the manifests; nil for what does not lie in the inbox.
+    // The names of the manifests by key; nil for manifests outside the inbox.
     var known: [String: String?] = [:]
     for job in table.queue.unfinished { known[job.runID] = .some(try? JobManifest(text: job.details).file) }
     for run in runs.values {
@@ -65,9 +65,9 @@ extension LiveJobs {
     for run in runs.values { table.findRequest(for: run) }
   }
 
-  /// Removes the requests to cancel a run that has ended. The next scan removes what cannot be removed now.
+  /// Removes the requests to cancel an ended run. If that fails, the next scan removes them.
   func removeRequests(for run: JobRun) {
-    // There may be one of its manifest, too, which no scan has seen yet.
+    // There may also be a request for its manifest that no scan has found yet.
     for key in run.cancelKeys where run.known.unwanted == .requested || table.queue.cancelled.contains(key) {
       try? planner.inbox.folder.remove(CancelRequest.name(key))
     }

@@ -7,10 +7,10 @@ import Operations
 import Scheduling
 import System
 
-/// Carries out what `RunTable` decides about runs, and tells it what has come of that. It belongs to the thread of `Darkroom`:
-/// what threads of its own do comes back as a message (`BackgroundWork`, `DeliveryQueue`).
+/// Carries out the decisions of `RunTable` about runs, and passes the results back to it. Used on the thread of
+/// `Darkroom`; the results of other threads arrive as messages (`BackgroundWork`, `DeliveryQueue`).
 ///
-/// What goes wrong with one job is reported, and the others go on; want of space and failures of the machine are waited out.
+/// Errors of one job are reported, and the others continue. A full disk and failures of the machine are waited out.
 final class LiveJobs {
   var table: RunTable
   let flow: EntryFlow
@@ -20,19 +20,19 @@ final class LiveJobs {
   let observe: (Event) -> Void
   private let runEnded: (String) -> Void
 
-  /// What keeps the ledger small; nil: nothing does.
+  /// Keeps the ledger small; nil for no retention.
   var retention: LedgerRetention?
 
-  /// When the last process showed a sign of life, in milliseconds since 1970: it wrote to the ledger, or dated the status.
+  /// When the last process was active, in milliseconds since 1970: by its last write to the ledger or to the status.
   let lastActive: Int
 
   /// The runs whose manifests are missing in the inbox.
   var missing = MissingFiles()
 
-  /// When the bottlenecks of the runs are sampled.
+  /// The times at which the bottlenecks of the runs are sampled.
   var sampleClock = SampleClock(now: Clock.monotonicMilliseconds)
 
-  /// Whether the outbox's file system has taken the permissions of all manifests.
+  /// Whether the outbox's file system has set the permissions of all manifests so far.
   private var isAccessKnown = true
 
   init(
@@ -56,7 +56,7 @@ final class LiveJobs {
   var pending: PendingOperations { flow.pending }
   var planner: JobPlanner { work.planner }
 
-  /// What the table has to know now.
+  /// The state that the table needs.
   var context: RunTable.Context {
     let now = Clock.monotonicMilliseconds
     return RunTable.Context(
@@ -67,10 +67,10 @@ final class LiveJobs {
       transfers: { [flow] in flow.scheduler.transfers(run: $0) }, hostHolds: { [flow] in flow.holds(of: $0) })
   }
 
-  // MARK: The round
+  // MARK: The loop
 
-  /// Does what is to be done about runs, and starts entries while there is room.
-  /// - Parameter resumedAt: When the queues last resumed, as `Clock.monotonicSeconds`.
+  /// Updates the runs, and starts entries while there is room.
+  /// - Parameter resumedAt: When the queues were last resumed, as `Clock.monotonicSeconds`.
   func update(
     _ limits: JobLimits, _ configuration: Configuration, cache: DownloadCache?, resumedAt: Double, now: Double
   ) {
@@ -97,7 +97,7 @@ final class LiveJobs {
       switch (live.source, live.failure) {
       case (let source?, nil): step(.fetched(.init(url: record.url, source: source)), of: record.run.number)
       case (let list?, let failure?) where failure.disposition == .waitForSpace:
-        // Other jobs need less room. A quota may be what is in the way, too.
+        // Other jobs need less space. The cause may also be a quota.
         let needed = list.bytes + planner.configuration.minFree
         let isFull = ((try? Folder.freeSpace(planner.state.path)) ?? 0) < needed
         step(.fetchHeld(.temporary(failure.message, space: isFull ? list.bytes : nil)), of: record.run.number)
@@ -139,7 +139,7 @@ final class LiveJobs {
     }
   }
 
-  /// Handles what the delivery reports.
+  /// Handles a message of the delivery queue.
   func handle(_ message: DeliveryQueue.Message) throws {
     switch message {
     case .committed, .rejected, .held, .failing, .noSpace: flow.handle(message)
@@ -210,7 +210,7 @@ final class LiveJobs {
     }
   }
 
-  /// Holds something of a run, and says so once.
+  /// Holds a subject, and reports that once.
   private func hold(_ subject: Holds.Subject, _ reason: String, _ what: String, space: Int?, latest: Double?) {
     let now = Clock.monotonicSeconds
     guard
@@ -223,23 +223,23 @@ final class LiveJobs {
     observe(.warning("\(what) cannot be worked on now, and is tried again \(again): \(reason)"))
   }
 
-  // MARK: Trouble
+  // MARK: Errors
 
-  /// What an error means for a run. Want of space suspends the queues, and it is tried again. So it is, after a while, after
-  /// other trouble: by `watch` always, by `run` when the machine is to blame; otherwise the job stays in the ledger for the
-  /// next start.
-  /// - Throws: `SQLiteError` when the ledger is damaged.
+  /// The consequence of an error for a run. A lack of space suspends the queues. After other errors the work is tried
+  /// again later: by `watch` always, by `run` when the machine failed. If not, the job stays in the ledger for the next
+  /// start.
+  /// - Throws: Errors of a damaged ledger.
   private func trouble(_ work: RunTable.Work, of run: JobRun, _ error: any Error) throws -> RunTable.Trouble {
     let isIndexDamaged = isDamageOfIndex(error, of: run)
     if error is CancellationError, work == .closing { return .stopped }
-    // What was recorded is not written again, with or without an index.
+    // Recorded documents are not written again, with or without an index.
     if isIndexDamaged, work != .planning, !run.hasReport { return .indexUnreadable("\(error)") }
     if error.isOfLedger(planner.state), !error.isOfMachine { throw error }
     if let obstacle = error as? ManifestObstacle { return .manifestStays("\(obstacle)") }
     let now = Clock.monotonicSeconds
     if error.isOutOfSpace {
       let needed = (error as? SpaceNeeded)?.bytes
-      // What only one job needs stops no other.
+      // Space that only one job needs does not stop other jobs.
       suspension.waitForSpace(now: now, isForAll: needed == nil)
       return needed.map { .temporary("\(error)", space: $0) } ?? .noSpace
     }
@@ -249,7 +249,7 @@ final class LiveJobs {
     return isTemporary ? .temporary("\(error)") : .permanent("\(error)")
   }
 
-  /// Whether an error says that the index of a run is damaged, or cannot be read.
+  /// Whether an error means that the index of a run is damaged or unreadable.
   private func isDamageOfIndex(_ error: any Error, of run: JobRun) -> Bool {
     guard let error = error as? SQLiteError, error.isDamage || error.isUnreadable,
       let runID = run.accepted?.job.runID
@@ -257,7 +257,7 @@ final class LiveJobs {
     return error.path == planner.state.index(runID) || error.path == Database.inMemory
   }
 
-  /// Reports trouble that is no job's.
+  /// Reports a problem that does not concern a job.
   func report(trouble: String) {
     table.summary.hadTrouble = true
     observe(.warning(trouble))
@@ -265,20 +265,20 @@ final class LiveJobs {
 
   // MARK: Stopping
 
-  /// Begins to stop: what waits is cancelled, and stays in the ledger.
+  /// Begins to stop: cancels waiting entries, which stay in the ledger.
   func stop(_ reason: Gate.Stop) {
     flow.gate.stop = reason
     work.stop()
     flow.stop()
   }
 
-  /// Ends what plans jobs and writes reports on threads of its own, or waits for its end for some seconds.
+  /// Stops background work, and waits a few seconds for its end.
   func shutDown() {
     work.shutDown()
     retention?.close()
   }
 
-  /// Whether nothing is left to do but to wait for closed hosts, while no host has answered for so many seconds.
+  /// Whether everything waits for closed hosts, and no host has answered for a number of seconds.
   func isCutOff(for seconds: Double) -> Bool {
     scheduler.hosts.unansweredTime >= Int(seconds * 1000) && flow.undelivered == 0 && scheduler.hosts.isCutOff
       && runs.values.allSatisfy { $0.isUnfinished && $0.stage != .planning }
@@ -289,7 +289,7 @@ final class LiveJobs {
     flow.undelivered == flow.held && !runs.values.contains(where: \.isUnderWay)
   }
 
-  /// When something is to be done that only waits for that time, in seconds; nil when there is nothing of that kind.
+  /// The times at which work is due that waits for nothing else, in seconds.
   var nextDue: [Double] {
     let hold =
       flow.holds.isEmpty

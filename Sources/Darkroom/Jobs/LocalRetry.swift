@@ -2,25 +2,25 @@ import Model
 import Scheduling
 import System
 
-/// How long the start tries again what the machine fails, as everything later does: `run` for a minute, `watch` for ever.
+/// Retries the start while the machine fails, like later operations: for a minute in `run`, without limit in `watch`.
 package struct LocalRetry {
-  /// In seconds; nil for ever.
+  /// The time limit in seconds; nil for none.
   private let limit: Double?
   private let now: () -> Double
   private let wait: (_ seconds: Double) -> Bool
   private let report: (String) -> Void
 
-  /// Nothing is tried again.
+  /// A retry that never repeats anything.
   package static var none: LocalRetry { LocalRetry(limit: 0, wait: { _ in true }, report: { _ in }) }
 
-  /// How long `run` tries, in seconds.
+  /// The time limit of `run`, in seconds.
   package static let usualLimit = WaitLimits.troubleLimit
 
   /// - Parameters:
-  ///   - limit: In seconds; nil for ever.
+  ///   - limit: The time limit in seconds; nil for none.
   ///   - now: The time in seconds, of any clock. Default: the monotonic one.
-  ///   - wait: Waits for so many seconds, and returns whether to go on.
-  ///   - report: Gets what is to be said: each reason once.
+  ///   - wait: Waits for a number of seconds, and returns whether to continue.
+  ///   - report: Called once for each new reason.
   package init(
     limit: Double?, now: @escaping () -> Double = { Clock.monotonicSeconds },
     wait: @escaping (_ seconds: Double) -> Bool, report: @escaping (String) -> Void
@@ -28,9 +28,10 @@ package struct LocalRetry {
     (self.limit, self.now, self.wait, self.report) = (limit, now, wait, report)
   }
 
-  /// Does something, again and again while the machine fails it.
-  /// - Throws: What `body` throws for other causes, or without a limit of time; `StopError.machine` when that is over;
-  ///   `StopError.outbox` at once when a file system is mounted read-only; `CancellationError` when it is not to go on.
+  /// Runs `body`, repeatedly while the machine fails.
+  /// - Throws: Errors of `body` with other causes, or if nothing is repeated; `StopError.machine` after the time limit;
+  ///   `StopError.outbox` immediately when a file system is mounted read-only; `CancellationError` when `wait` returns
+  ///   false.
   package func run<T>(_ body: () throws -> T) throws -> T {
     let began = now()
     var (attempts, reported) = (0, "")

@@ -2,13 +2,13 @@ import Model
 import Scheduling
 import System
 
-/// What the queues have of a run, and what of it is left to start, at one moment: when the loop wakes, before it handles
+/// The operations of a run, and its entries that can start, at one moment: when the loop wakes, before it handles
 /// messages, so that the state is that of the wait that has just ended.
 struct OccupancySample: Sendable {
-  /// Entries by what they are in. What has ended and was not handled yet counts.
+  /// The numbers of entries by operation. Operations that have ended count until they are handled.
   struct Occupancy: Sendable {
     var downloads = 0
-    /// Of these, those that the rate of all downloads holds back, and those that the rate of their host does.
+    /// The downloads among these that are limited by the total rate, and by the rate of their host.
     var heldByTotalRate = 0
     var heldByHostRate = 0
     var filtrations = 0
@@ -18,31 +18,31 @@ struct OccupancySample: Sendable {
   var all = Occupancy()
   var own = Occupancy()
 
-  /// How many operations may run at once.
+  /// The limits of operations at once.
   var downloadLimit = 1
   var filtrationLimit = 1
   var processors = 1
 
-  /// Whether the program finds the limit of downloads itself.
+  /// Whether the program adjusts the limit of downloads.
   var isDownloadLimitAutomatic = false
   var maxRate: Int?
 
-  /// Whether the program had much to do besides the operations.
+  /// Whether the loop was busy for most of the time.
   var isLoopBusy = false
   var backlog = HostScheduler.Backlog()
 
-  /// The name of `backlog.host`; nil when it has none.
+  /// The name of `backlog.host`; nil when there is none.
   var host: String?
 
-  /// What keeps `backlog.blocked` from having room; nil when there is none.
+  /// Why `backlog.blocked` has no free slot; nil when there is no such host.
   var hostBottleneck: Bottleneck?
 
-  /// How many entries are deferred, and how many come after others.
+  /// The numbers of entries that are deferred, and that wait for others.
   var deferred = 0
   var dependents = 0
 
-  /// What keeps the run from being faster; nil when nothing is known to. What is last on an entry's way counts first: in
-  /// front of it nothing would help.
+  /// The bottleneck of the run; nil when none is known. Later stages of an entry take precedence, since improving an
+  /// earlier stage would not help.
   var bottleneck: Bottleneck? {
     if own.filtrations > 0, all.filtrations > filtrationLimit {
       guard ownsMost(\.filtrations) else { return Bottleneck(.otherJobs) }
@@ -60,7 +60,7 @@ struct OccupancySample: Sendable {
       return Bottleneck(.downloads, option: isDownloadLimitAutomatic ? nil : "--downloads", limit: downloadLimit)
     }
     if backlog.isReady {
-      // The window is full of files.
+      // The window is full of entries that are being delivered.
       if all.deliveries > all.downloads + all.filtrations { return Bottleneck(.disk) }
       if all.filtrations > 0 { return Bottleneck(ownsMost(\.filtrations) ? .processors : .otherJobs) }
     }
@@ -79,8 +79,8 @@ struct OccupancySample: Sendable {
 }
 
 extension Bottleneck {
-  /// What keeps a host from having room for another download.
-  /// - Parameter name: nil when there are other such hosts, too.
+  /// The reason why a host has no free slot.
+  /// - Parameter name: nil when there are other such hosts.
   init(
     atHost name: String?, _ throttle: Throttle, _ breaker: HostBreaker, _ allowance: HostAllowance, _ places: HostLimit
   ) {

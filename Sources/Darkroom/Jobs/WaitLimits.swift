@@ -3,23 +3,23 @@ import Model
 import Operations
 import System
 
-/// How long `run` waits while nothing goes on. `watch` has all the time there is.
+/// Limits how long `run` waits while nothing progresses. `watch` has no such limits.
 package struct WaitLimits {
   private let limit: Double?
 
-  /// A file that is not written any more settles within this time, in seconds.
+  /// The time within which a file settles that is not written any more, in seconds.
   private let settleTime: Double
 
-  /// Since when there has been nothing to do but to wait for manifests that are still being written.
+  /// Since when there is nothing to do except to wait for manifests that are being written.
   private var unsettledSince: Double?
 
-  /// Since when something waits for the machine.
+  /// Since when the machine has failed.
   private var troubleSince: Double?
 
-  /// How long that may be, in seconds.
+  /// The limit for failures of the machine, in seconds.
   package static let troubleLimit = 60.0
 
-  /// How long a manifest may be open for writing when nothing else is to be done and there is no `--lock-wait`, in seconds.
+  /// How long a manifest may be open for writing if nothing else is to be done, without `--lock-wait`, in seconds.
   static let openLimit = 60.0
 
   /// - Parameter settleTime: How long a file must be unchanged, in seconds.
@@ -28,17 +28,17 @@ package struct WaitLimits {
     self.settleTime = settleTime + configuration.pollInterval
   }
 
-  /// When the time is over unless something goes on, as `Clock.monotonicSeconds`; nil while something does, or when there
-  /// is no limit. As the last `check` found it.
+  /// When the limit is reached unless something progresses, as `Clock.monotonicSeconds`; nil while something does, or
+  /// without a limit. Set by `check`.
   private(set) var deadline: Double?
 
-  /// - Parameter inboxTrouble: What of the inbox cannot be read now; nil when all can.
-  /// - Throws: `StopError` when nothing has gone on for longer than `--lock-wait`, once what runs has finished.
+  /// - Parameter inboxTrouble: Why the inbox, or a file in it, cannot be read now; nil when all can.
+  /// - Throws: `StopError` when a limit is exceeded and all running operations have finished.
   mutating func check(_ jobs: LiveJobs, inboxTrouble: String? = nil, now: Double) throws {
     deadline = nil
     try checkUnsettled(jobs, now)
     try checkTrouble(jobs, inboxTrouble, now)
-    // What is being delivered does not go on either, when it is stuck.
+    // A delivery that is stuck does not count as progress.
     guard let limit, jobs.pending.isIdle, jobs.flow.undelivered == 0 || jobs.suspension.failures.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
@@ -48,13 +48,13 @@ package struct WaitLimits {
     }
   }
 
-  /// - Throws: What `error` returns when the time is over.
+  /// - Throws: The error of `error` when the time is over.
   private mutating func wait(until end: Double, _ now: Double, or error: () -> StopError) throws {
     guard now < end else { throw error() }
     deadline = min(deadline ?? end, end)
   }
 
-  /// - Throws: `StopError.machine` when something waits for the machine for too long, and nothing else goes on.
+  /// - Throws: `StopError.machine` when the machine has failed for too long, and nothing else progresses.
   private mutating func checkTrouble(_ jobs: LiveJobs, _ inboxTrouble: String?, _ now: Double) throws {
     let trouble = jobs.suspension.failures.reason(now: Clock.monotonicSeconds) ?? jobs.flow.holds.machineTrouble
     guard let reason = trouble ?? inboxTrouble else { return troubleSince = nil }

@@ -5,27 +5,28 @@ import Model
 import Planning
 import System
 
-/// Takes a manifest over: from then on it is not lost, whatever dies and when.
+/// Accepts a manifest. When it has returned, the manifest is not lost, even after a crash.
 struct Acceptance {
   let state: StateFolder
   let configuration: Configuration
 
-  /// Records a job, and returns when that is durable.
+  /// Records a job durably.
   let record: (LedgerJob, JobManifest) throws -> Void
 
-  /// A manifest up to this size, in bytes, waits for space as everything else does.
+  /// The size in bytes above which the space for a manifest is checked in advance.
   private static let noticeable = 1 << 20
 
-  /// Copies the file to a private snapshot, because a writer may still hold it open, and records the job.
-  /// - Parameter file: Its name; nil for the path's last component.
-  /// - Parameter inbox: The inbox, if the file lies there: then a symbolic link is not followed, and the file is to be moved
-  ///   away when the job is done.
-  /// - Parameter expected: The file as it was when it was found settled; nil to take it as it is.
-  /// - Returns: nil when the file changed or went away, also while it was being copied, or somebody has it open for
-  ///   writing: it is not settled; or when it is no regular file (any more). Who writes to a file that is taken as it is does
-  ///   not matter.
-  /// - Throws: `SystemError`, `SQLiteError`, `SpaceNeeded`; `CancellationError` soon after `isCancelled` returns true. Nothing
-  ///   is left behind then, so that a full disk does not get fuller.
+  /// Copies the file to a private snapshot, because a writer may still have it open, and records the job.
+  /// - Parameters:
+  ///   - file: The file's name. Default: nil, the path's last component.
+  ///   - inbox: The inbox, if the file is in it. Symbolic links are then not followed, and the file is moved away when
+  ///     the job is done.
+  ///   - expected: The file's identity when it was settled; nil to accept it as it is, even if a process has it open
+  ///     for writing.
+  /// - Returns: nil when the file is not settled, because it was changed or removed, also during the copy, or a process
+  ///   has it open for writing; or when it is not a regular file.
+  /// - Throws: `SystemError`, `SQLiteError`, `SpaceNeeded`; `CancellationError` soon after `isCancelled` returns true.
+  ///   The copy is then removed, since a full disk must not become fuller.
   func accept(
     path: String, called file: String? = nil, in inbox: OpenFolder?, job name: String, format: String,
     as expected: FileIdentity? = nil, isCancelled: () -> Bool = { false }
@@ -49,7 +50,7 @@ struct Acceptance {
     if unread == nil {
       guard try copy(&copying, to: copied, isKept: tooLarge == nil, isCancelled) else { return nil }
     }
-    // Who has opened it since it was found settled may not have written yet.
+    // A process that has opened it since it was settled may not have written yet.
     if expected != nil, let inbox, !inbox.isOnNetwork, source.writers == .somebody { return nil }
     var manifest = JobManifest(
       file: file, format: format, sha256: copying.sha256, inboxPath: inbox == nil ? nil : path,
@@ -60,7 +61,7 @@ struct Acceptance {
     do {
       try record(job, manifest)
     } catch {
-      // A commit that failed may have been made; if it was not, the next start removes the file.
+      // A failed commit may have been written. If it was not, the next start removes the file.
       isLeft = error.isOfLedger(state) && !error.isOutOfSpace && !error.isRefusal
       throw error
     }
@@ -73,22 +74,22 @@ struct Acceptance {
     let source: OpenFile
     let identity: FileIdentity
 
-    /// What messages call it.
+    /// The name of the file in messages.
     let file: String
     var size: ManifestSize
 
-    /// Why no more of it is read; nil when it was read to its end.
+    /// Why reading was ended early; nil when it was read completely.
     var problem: String?
 
-    /// The digest; empty when it was not read to its end.
+    /// The digest; empty when it was not read completely.
     var sha256 = ""
   }
 
-  /// After so many bytes it is checked that the file is there still and that there is room, 64 pieces of what is read at once.
+  /// The number of bytes after which the file's identity and the free space are checked: 64 chunks.
   private static let checkedAtOnce = 16 << 20
 
-  /// - Parameter isKept: Whether the copy is made, and not only an empty file.
-  /// - Returns: Whether the file was the same at the end as at the beginning.
+  /// - Parameter isKept: Whether the bytes are copied, and not only read.
+  /// - Returns: Whether the file was unchanged at the end.
   private func copy(
     _ copying: inout Copying, to copy: OpenFile, isKept: Bool, _ isCancelled: () -> Bool
   ) throws -> Bool {
@@ -96,7 +97,7 @@ struct Acceptance {
     let digest = MessageDigest()
     var (copied, checked) = (0, 0)
     do {
-      // A file that grows faster than it is read would never end.
+      // The limit ends the reading of a file that grows faster than it is read.
       try source.eachChunk(upTo: identity.size + 1) { chunk in
         if isCancelled() { throw CancellationError() }
         copying.problem = copying.size.take(chunk)
@@ -106,7 +107,7 @@ struct Acceptance {
         copied += chunk.count
         guard copied - checked >= Self.checkedAtOnce else { return }
         checked = copied
-        // A file that is removed gets another ctime.
+        // Removing a file changes its ctime.
         guard try source.status().identity == identity else { throw EndOfReading() }
         if isKept, try Folder.freeSpace(state.path) < configuration.minFree {
           throw SpaceNeeded(bytes: identity.size, file: copying.file)
@@ -125,7 +126,7 @@ struct Acceptance {
     return true
   }
 
-  /// What follows in the file does not matter.
+  /// Ends reading, because the rest of the file is not needed.
   private struct EndOfReading: Error {}
 
   private func openIfThere(_ path: String, in inbox: OpenFolder?) throws(SystemError) -> OpenFile? {

@@ -7,15 +7,15 @@ import Model
 import Planning
 import System
 
-/// Sets aside the jobs that cannot be read, so that the others go on: what is left of one lies in `damaged/RUNID`, and
-/// nothing of it in the ledger but what it has delivered. A manifest of it that is still in the inbox is a new job.
+/// Sets unreadable jobs aside, so that the others continue. Files of such a job are moved to `damaged/RUNID`, and only
+/// its deliveries stay in the ledger. Its manifest, if still in the inbox, is a new job.
 struct DamagedJobs {
   let state: StateFolder
   let outbox: OutboxFolder
   let ledger: Ledger
 
-  /// Reads the manifests of jobs, and sets aside those whose records make no sense.
-  /// - Returns: The others, and what was set aside.
+  /// Reads the manifests of jobs, and sets aside jobs with damaged records.
+  /// - Returns: The readable jobs, and those that were set aside.
   func takeOut(
     of jobs: [LedgerJob]
   ) throws -> (unfinished: [(job: LedgerJob, manifest: JobManifest)], damaged: [DamagedJob]) {
@@ -25,7 +25,7 @@ struct DamagedJobs {
       do {
         unfinished.append((job, try Self.manifest(of: job)))
       } catch var found as DamagedJob {
-        // What cannot be moved now is left for the next start.
+        // A job that cannot be moved now is left for the next start.
         do { found.folder = try setAside(found) } catch let error where !error.isOfLedger(state) {}
         damaged.append(found)
       }
@@ -50,7 +50,7 @@ struct DamagedJobs {
     return manifest
   }
 
-  /// - Returns: Where it lies now.
+  /// - Returns: The folder to which the files were moved.
   /// - Throws: `SystemError`, `SQLiteError`.
   @discardableResult
   func setAside(_ damaged: DamagedJob) throws -> String {
@@ -92,7 +92,7 @@ struct DamagedJobs {
     }
   }
 
-  /// What it was delivering and has delivered: these files are the job's.
+  /// The changes that record its deliveries, including completed ones with only an intent.
   private func delivered(_ job: LedgerJob) throws -> [LedgerChange] {
     let folder = outbox.job(job.name)
     guard InboxFile.isJobName(job.name) else { return [] }
@@ -103,7 +103,7 @@ struct DamagedJobs {
 }
 
 extension InboxFile {
-  /// Whether a name can be a job's, and is no path.
+  /// Whether a text can be a job's name, and is not a path.
   fileprivate static func isJobName(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= jobNameLimit && !name.contains("/") && name != "." && name != ".."
   }

@@ -5,9 +5,8 @@ import Scheduling
 import System
 
 extension JobPlanner {
-  /// The entries that earlier processes have deferred, but for those that have ended since, or wait for others. They are taken
-  /// out of the index, whose order they are not part of, after those that wait for them. Without `--retry-for` all of them are
-  /// due.
+  /// The entries that earlier processes deferred, without those that have ended since or wait for others. They are
+  /// removed from the order in the index, after those that wait for them. Without `--retry-for` all of them are due.
   func deferredEntries(of run: RunContext, _ index: JobIndex) throws -> [DeferredEntry] {
     var entries: [DeferredEntry] = []
     let (now, wallNow) = (Clock.monotonicMilliseconds, Clock.wallMilliseconds)

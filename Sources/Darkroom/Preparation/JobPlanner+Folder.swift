@@ -7,17 +7,17 @@ import Planning
 import System
 import Transfer
 
-/// Jobs whose entries are the files of a folder: its listing is what a downloaded list would be.
+/// Jobs whose entries are the files of a folder. The listing is treated like a downloaded list.
 extension JobPlanner {
-  /// Lists the folder that is a job's source, and records that: from then on it is planned from the listing, whatever dies and
-  /// when.
-  /// - Returns: The job as it is now; nil when its source is no folder.
+  /// Lists the folder that is a job's source, and records the listing. After that the job is planned from it, even
+  /// after a crash.
+  /// - Returns: The updated task; nil when its source is not a folder.
   /// - Throws: `TransferError` when the folder cannot be listed, which rejects the job; `SystemError`, `SQLiteError`,
   ///   `LedgerError`; `CancellationError` soon after the task's `isCancelled` returns true.
   func listFolder(_ source: Entry, _ task: Task) throws -> Task? {
     guard source.urls.count == 1, let location = FolderLocation(parsing: source.urls[0]) else { return nil }
     let folder = try open(location)
-    // A file may be called like a pattern.
+    // A file may have a name that looks like a pattern.
     if let pattern = location.pattern, try folder.status(of: pattern)?.kind == .file { return nil }
     let listing = try FolderListing(location: location, settleTime: configuration.settle)
       .list(folder, isCancelled: task.isCancelled)
@@ -41,15 +41,15 @@ extension JobPlanner {
   private func open(_ location: FolderLocation) throws -> OpenFolder {
     switch Result(catching: { () throws(TransferError) in try location.open(configuration.transfer) }) {
     case .success(let folder): return folder
-    // It says nothing about the folder.
+    // The machine failed, which is not a property of the folder.
     case .failure(let error) where error.code == .io:
       throw SystemError("open", location.redacted, code: error.systemError ?? EIO)
     case .failure(let error): throw error
     }
   }
 
-  /// Writes a listing to the disk, one URL on each line.
-  /// - Returns: Its digest, and how long it is.
+  /// Writes a listing durably, with one URL per line.
+  /// - Returns: Its digest and size.
   private func write(_ listing: FolderListing.Result, as name: String) throws -> (sha256: String, bytes: Int) {
     let jobs = try state.openJobs()
     try jobs.remove(name)
@@ -68,7 +68,7 @@ extension JobPlanner {
       try jobs.sync()
       return (digest.hexDigest(), bytes)
     } catch {
-      // On a full disk it takes room that others need.
+      // On a full disk the space is needed by others.
       try? jobs.remove(name)
       throw error
     }

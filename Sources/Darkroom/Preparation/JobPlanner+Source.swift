@@ -6,16 +6,16 @@ import Planning
 import System
 import Transfer
 
-/// Jobs whose entries are listed elsewhere: they are planned once to find out where, and again when the list is there.
+/// Jobs whose entries are listed elsewhere. They are planned to find the source, and again with the downloaded list.
 extension JobPlanner {
-  /// What a job's source has returned, which is in the state folder.
+  /// A list from a job's source, which is stored in the state folder.
   struct Fetched: Sendable {
-    /// The URL that was asked, as it was written.
+    /// The requested URL, as written.
     let url: String
     let source: PhotoRecord.Source
   }
 
-  /// What the source of a job's manifest has listed; nil when that is not there.
+  /// The list from the source of a job's manifest; nil when there is none (yet).
   /// - Throws: `DamagedJob` when its format is of another version.
   func list(of job: LedgerJob, _ manifest: JobManifest) throws -> ManifestContent.List? {
     guard let list = manifest.list else { return nil }
@@ -26,9 +26,9 @@ extension JobPlanner {
     return ManifestContent.List(format: format, file: file, url: list.finalURL)
   }
 
-  /// Records what the source of a job has listed: from then on it is planned from that, whatever dies and when.
-  /// - Parameter isRepeated: Whether that could not be recorded before. Default: no.
-  /// - Returns: The job as it is now; as it was when what was listed is not there any more.
+  /// Records a job's list. After that the job is planned from it, even after a crash.
+  /// - Parameter isRepeated: Whether recording it failed before. Default: false.
+  /// - Returns: The updated job; the unchanged job when the file of the list is missing or damaged.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
   func adopt(_ fetched: Fetched, for job: LedgerJob, isRepeated: Bool = false) throws -> LedgerJob {
     var (job, manifest) = (job, try manifest(of: job))
@@ -48,7 +48,7 @@ extension JobPlanner {
   }
 
   /// Plans the download of a job's source.
-  /// - Parameter index: Has the source as its only entry.
+  /// - Parameter index: An index whose only entry is the source.
   func planSource(
     _ source: Entry, _ task: Task, _ run: RunContext, _ index: JobIndex, _ findings: ManifestFindings,
     _ unsynced: [String]

@@ -6,17 +6,18 @@ import Model
 import Planning
 import System
 
-/// The room that a job's plan takes in the state folder.
+/// The space that a job's plan needs in the state folder.
 extension JobPlanner {
-  /// An index smaller than this, in bytes, waits for space as everything else does.
+  /// The size of an index in bytes above which its total size is estimated when space runs out.
   private static let noticeable = 1 << 20
 
   /// Plans a manifest into an index.
   /// - Parameters:
-  ///   - isInMemory: Whether the index of a small manifest may lie in memory, unless there are names of the last run.
-  ///   - lastNames: The run that had these; nil when none are known.
-  /// - Returns: The index, and what is wrong with the manifest; also that it is too large for the file system.
-  /// - Throws: `SpaceNeeded` when there is no room for the index now; as `Planner.plan`.
+  ///   - isInMemory: Whether the index of a small manifest may be in memory, unless there are names of the last run.
+  ///   - lastNames: The run whose names are kept; nil when none are known.
+  /// - Returns: The index, and the problems and warnings of the manifest. It is a problem when the file system is too
+  ///   small for it.
+  /// - Throws: `SpaceNeeded` when there is no space for the index now; the errors of `Planner.plan`.
   func makeIndex(
     _ task: Task, isInMemory: Bool, lastNames: LedgerNamedRun?
   ) throws -> (JobIndex, ManifestFindings) {
@@ -49,7 +50,7 @@ extension JobPlanner {
     }
   }
 
-  /// Less is free than `--min-free`.
+  /// Thrown when less than `--min-free` is free.
   private struct FreeSpaceIsScarce: LocalError {
     var cause: ErrorCause { .space }
   }

@@ -10,14 +10,14 @@ import Transfer
 
 /// Runs that had not ended when a later one of the same job was accepted.
 extension JobPlanner {
-  /// Plans such a run: it delivers nothing any more, and its report goes to `history`. What was delivered keeps its row, the
-  /// other entries count as cancelled.
+  /// Plans such a run. It delivers nothing any more, and its report goes to `history`. Delivered entries keep their
+  /// rows, the others count as cancelled.
   /// - Parameter later: The later runs of the job, the oldest first.
-  /// - Throws: `SupersededRun` when nothing of it had ended, and nothing is left of it.
+  /// - Throws: `SupersededRun` when none of its entries had ended. The run is then removed.
   func planSuperseded(_ task: Task, by later: [LedgerJob]) throws -> Plan {
     let (job, run) = (task.job, task.run)
     let (index, findings) = try makeIndex(task, isInMemory: true, lastNames: namedRun(for: task))
-    // A staged file is not removed before: an intent whose staged file is gone means that the file was delivered.
+    // Precedes the removal of staged files, since an intent without its staged file means that the file was delivered.
     try endIntents(of: job)
     let isPlanned = findings.problems.isEmpty && findings.source == nil
     let supersession = Supersession(
@@ -32,7 +32,8 @@ extension JobPlanner {
       pauses: try ledger.pauses(run: job.runID))
   }
 
-  /// Records what was delivered of what was about to be. The rest is not delivered: that would be over what a later run has.
+  /// Records completed deliveries that have only an intent. Other files are not delivered, since they could replace
+  /// those of a later run.
   private func endIntents(of job: LedgerJob) throws {
     let folder = outbox.job(job.name)
     try ledger.commit(
@@ -42,13 +43,13 @@ extension JobPlanner {
   }
 }
 
-/// A run that was superseded before anything of it had ended, and of which nothing is left.
+/// Thrown for a run that was superseded before any of its entries had ended. Nothing of it is left.
 struct SupersededRun: Error {
   let runID: String
 }
 
 extension Error {
-  /// Whether something that was recorded cannot be read back.
+  /// Whether a stored record cannot be read.
   var isOfUnreadableRecord: Bool {
     self is DecodingError || self is JSONError || self is ReportRow.RowError || self is RecipeError
       || self is Checksum.ParseError
@@ -56,15 +57,15 @@ extension Error {
 }
 
 extension LedgerJob {
-  /// The file of the inbox that takes the place of an earlier run's, if nothing of the run has been done; nil otherwise.
+  /// The file of the inbox that replaces an earlier run's, if the run has not begun; nil otherwise.
   var replacedFile: FileName? {
     guard state == .accepted, let manifest = try? JobManifest(text: details), manifest.inboxPath != nil
     else { return nil }
     return FileName(manifest.file)
   }
 
-  /// Whether an earlier run of the job, which has not ended, is to deliver nothing any more because of this one: not while it
-  /// is not known whether its manifest can take the place of the earlier one, and not when it cannot.
+  /// Whether this run supersedes an earlier run of the job that has not ended. False until it is known that its
+  /// manifest can replace the earlier one, and when it cannot.
   /// - Parameter earlier: The manifest of the earlier run.
   func supersedes(_ earlier: JobManifest) -> Bool {
     if isRejectedReplacement { return false }
@@ -73,7 +74,7 @@ extension LedgerJob {
     return own.inboxPath != path || own.chain != nil
   }
 
-  /// Whether its manifest was to take the place of an earlier run's, and was rejected.
+  /// Whether its manifest should have replaced an earlier run's, and was rejected.
   var isRejectedReplacement: Bool {
     outcome.flatMap { try? JobOutcome(text: $0) }?.isRejectedReplacement == true
   }

@@ -10,15 +10,15 @@ import Planning
 import System
 import Transfer
 
-/// Accepts manifests and plans their jobs: what `JobPlanning` does, step by step.
+/// Accepts manifests and plans their jobs: the steps of `JobPlanning`.
 struct JobPlanner: Sendable {
-  /// A manifest up to this size, in bytes, has its index in memory.
+  /// The size in bytes up to which a manifest has its index in memory.
   static let memoryLimit = 256 << 10
 
   let inbox: Inbox
   let outbox: OutboxFolder
 
-  /// Staging, held open; nil to open it anew each time.
+  /// The open staging folder; nil to open it each time.
   var staging: OpenFolder?
   let state: StateFolder
   let ledger: Ledger
@@ -26,12 +26,12 @@ struct JobPlanner: Sendable {
   let indexes: JobIndexPool
   let configuration: Configuration
 
-  /// Knows over which entries earlier processes ended; nil when that is not written down.
+  /// The journal of filtrations, for suspects; nil when there is none.
   var journal: FiltrationJournal?
 
   // MARK: Acceptance
 
-  /// - Parameter pauses: Those that hold.
+  /// - Parameter pauses: The current pauses.
   private func acceptance(during pauses: [LedgerPause]) -> Acceptance {
     Acceptance(state: state, configuration: configuration) { [delivery] job, manifest in
       try delivery.accept(job, during: pauses.map { $0.clipped(to: manifest.accepted) })
@@ -39,8 +39,8 @@ struct JobPlanner: Sendable {
   }
 
   /// Accepts a manifest of the inbox.
-  /// - Returns: nil when it changed or went away.
-  /// - Throws: As `Acceptance.accept`.
+  /// - Returns: nil when it was changed or removed.
+  /// - Throws: The errors of `Acceptance.accept`.
   func accept(
     _ manifest: InboxScan.Manifest, during pauses: [LedgerPause], isCancelled: () -> Bool = { false }
   ) throws -> LedgerJob? {
@@ -50,8 +50,8 @@ struct JobPlanner: Sendable {
       isCancelled: isCancelled)
   }
 
-  /// Accepts a file that was named. It stays where it is, unless it lies in the inbox.
-  /// - Throws: `StopError.missing` when it changed or went away; as `Acceptance.accept`.
+  /// Accepts a named file. It is not moved, unless it is in the inbox.
+  /// - Throws: `StopError.missing` when it was changed or removed; the errors of `Acceptance.accept`.
   func accept(
     _ file: NamedManifest, during pauses: [LedgerPause], isCancelled: () -> Bool = { false }
   ) throws -> LedgerJob {
@@ -62,8 +62,8 @@ struct JobPlanner: Sendable {
     return accepted
   }
 
-  /// Removes a manifest whose job has ended already.
-  /// - Returns: nil when its job has not.
+  /// Removes a manifest whose job has ended.
+  /// - Returns: nil when its job has not ended.
   func removeIfDone(_ manifest: InboxScan.Manifest) -> JobPlanning.Result? {
     guard let ended = try? ledger.lastEnded(job: manifest.job), let known = try? JobManifest(text: ended.details),
       known.file == manifest.file, known.identity == manifest.identity.text, known.tooLarge == nil
@@ -82,7 +82,7 @@ struct JobPlanner: Sendable {
   /// - Throws: `DamagedJob`.
   func manifest(of job: LedgerJob) throws -> JobManifest { try DamagedJobs.manifest(of: job) }
 
-  /// Sets aside a job that cannot be read.
+  /// Sets an unreadable job aside.
   /// - Throws: `SystemError`, `SQLiteError`.
   func setAside(_ damaged: DamagedJob) throws -> DamagedJob {
     var damaged = damaged
@@ -90,14 +90,14 @@ struct JobPlanner: Sendable {
     return damaged
   }
 
-  /// Plans an accepted job or, when it is an earlier process's, finds out how far that came.
+  /// Plans an accepted job. For a job of an earlier process, finds out which of its entries have ended.
   /// - Parameters:
-  ///   - number: The run's, in this process.
-  ///   - isResumed: Whether it is an earlier process's.
-  ///   - isReplacement: Whether it is to take the place of a live run of its job.
+  ///   - number: The run's number in this process.
+  ///   - isResumed: Whether the job was left by an earlier process.
+  ///   - isReplacement: Whether it will replace a live run of its job.
   ///   - listed: Called when the listing of a folder is in the ledger.
-  /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `SpaceNeeded`; `DamagedJob` when an earlier process's cannot
-  ///   be read; `CancellationError` soon after `isCancelled` returns true.
+  /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `SpaceNeeded`; `DamagedJob` when a job of an earlier
+  ///   process cannot be read; `CancellationError` soon after `isCancelled` returns true.
   func plan(
     _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isReplacement: Bool = false,
     isCancelled: @escaping () -> Bool, listed: @escaping (LedgerJob, JobManifest) -> Void = { _, _ in }
@@ -105,13 +105,13 @@ struct JobPlanner: Sendable {
     var task = try task(
       job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled)
     task.listed = listed
-    // Where the outbox is not mounted nothing is to be made.
+    // Nothing must be created when the outbox is not mounted.
     try task.run.staging.checkPresence()
     var unsynced: [String] = []
     do {
       return try plan(task, &unsynced)
     } catch {
-      // What is done at the next try counts on it, and the disk is not to get fuller.
+      // The folders are synced for the next try, and the files are removed, since a full disk must not become fuller.
       delivery.record([], syncing: unsynced)
       state.removeIndex(job.runID)
       task.run.staging.remove(task.run.staging.document("entries.jsonl"))
@@ -143,7 +143,7 @@ struct JobPlanner: Sendable {
       isReplacement: isReplacement, isCancelled: isCancelled)
   }
 
-  /// - Parameter unsynced: Gets the folders that have a new name in them, also when an error is thrown.
+  /// - Parameter unsynced: Receives the folders to which names were added, also when an error is thrown.
   private func plan(_ task: Task, _ unsynced: inout [String]) throws -> Plan {
     var task = task
     let job = task.job
@@ -154,7 +154,7 @@ struct JobPlanner: Sendable {
     {
       task.run = task.run.inHistory
     }
-    // The report of a run that is superseded has not been delivered as long as one of its documents is in staging.
+    // The report of a superseded run has not been delivered while one of its documents is in staging.
     if let report = try ReportDelivery(recorded: job, run: task.run, manifest: task.manifest),
       try !isSuperseded || report.isPlaced()
     {
@@ -162,7 +162,7 @@ struct JobPlanner: Sendable {
     }
     if task.isResumed { try checkFiles(of: task) }
     if !job.documents.isEmpty {
-      // They are written anew, and from then on what is not in staging has not been placed.
+      // They are written again. After that, a missing staged document does not mean that it was delivered.
       (task.job.state, task.job.documents) = (.running, [])
       try ledger.commit([.advance(job.runID, to: .running, documents: [])])
     }
@@ -171,7 +171,7 @@ struct JobPlanner: Sendable {
     return try plan(task, in: folder, unsynced)
   }
 
-  /// A job to be planned.
+  /// A job to plan.
   struct Task {
     var job: LedgerJob
     var run: RunContext
@@ -184,14 +184,14 @@ struct JobPlanner: Sendable {
     var listed: (LedgerJob, JobManifest) -> Void = { _, _ in }
   }
 
-  /// Checks that the snapshot of an earlier process, and what its source has listed, are what was accepted.
+  /// Checks that the snapshot and list of an earlier process are unchanged.
   /// - Throws: `DamagedJob`, `SystemError`.
   func checkFiles(of task: Task) throws {
     try check(task.snapshot, task.manifest.sha256, of: task.job, task.manifest)
     if let list = task.manifest.list { try check(state.list(task.job.runID), list.sha256, of: task.job, task.manifest) }
   }
 
-  /// Checks that an earlier process's snapshot, or what it has downloaded of it, is what was accepted.
+  /// Checks that a snapshot or list of an earlier process is unchanged.
   /// - Throws: `DamagedJob`, `SystemError`.
   private func check(_ snapshot: String, _ sha256: String, of job: LedgerJob, _ manifest: JobManifest) throws {
     guard manifest.tooLarge == nil else { return }
@@ -208,7 +208,7 @@ struct JobPlanner: Sendable {
   private func plan(_ task: Task, in folder: OpenFolder, _ unsynced: [String]) throws -> Plan {
     let (job, manifest) = (task.job, task.manifest)
     var run = task.run
-    // The job's folder was made just now, or has no results yet.
+    // A job's folder that was created just now, or is without an images folder, has no results.
     run.mayFindFiles = try unsynced.isEmpty && folder.status(of: "images") != nil
     let lastRun = try ledger.lastRun(job: job.name)
     let earlier = Plan.EarlierRuns(
@@ -241,7 +241,7 @@ struct JobPlanner: Sendable {
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: earlier.hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     if earlier.hasOutputs { try copyOutputs(of: job, to: index) }
-    // What takes the place of a live run is planned again when that has ended.
+    // A replacement is planned again when the live run has ended.
     let crashed = isFine ? journal?.suspects(of: run.runID) ?? [] : []
     start.suspects = try crashed.filter { try index.take($0, as: .suspect) }
     if isFine, !task.isReplacement {
@@ -249,7 +249,7 @@ struct JobPlanner: Sendable {
       start.dependencies = try index.holdDependents(isResumed: job.state != .accepted)
       if job.state == .running { start.deferred = try deferredEntries(of: run, index) }
       try index.prepareHosts()
-      // For whoever follows it from the beginning.
+      // Creates the log, so that users can follow it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
     return Plan(
@@ -268,7 +268,7 @@ struct JobPlanner: Sendable {
     task.isResumed ? try ledger.pauses(run: task.job.runID) : []
   }
 
-  /// A warning when the job's last run was of a manifest in another format: who dropped both may have meant two jobs.
+  /// The warning for a last run with a manifest of another format, since the user may have meant two jobs.
   private func otherManifest(than manifest: JobManifest, of job: LedgerJob) -> ManifestWarning? {
     guard let ended = try? ledger.lastEnded(job: job.name), let last = try? JobManifest(text: ended.details),
       last.format != manifest.format
@@ -279,7 +279,7 @@ struct JobPlanner: Sendable {
         + "take the place of that one's", at: .file)
   }
 
-  /// A job whose report is to be delivered, and nothing else.
+  /// The plan of a job whose report only remains to be delivered.
   private func plan(_ job: LedgerJob, _ report: ReportDelivery) throws -> Plan {
     Plan(
       job: job, run: report.run, manifest: report.manifest, index: try indexes.take(),

@@ -9,12 +9,11 @@ import Scheduling
 import Synchronization
 import System
 
-/// Takes a manifest over and makes its job ready, on a queue of its own, so that nothing else waits while a million lines
-/// are planned.
+/// Accepts a manifest and plans its job, on a queue of its own, so that a million lines do not block anything.
 final class JobPlanning: Sendable {
-  /// What is to be planned.
+  /// The source of a job.
   indirect enum Source: Sendable, Equatable {
-    /// A job that an earlier process left.
+    /// A job that an earlier process left unfinished.
     case unfinished(LedgerJob)
     /// A file that was named as an argument.
     case named(NamedManifest)
@@ -22,28 +21,28 @@ final class JobPlanning: Sendable {
     case dropped(InboxScan.Manifest)
   }
 
-  /// What is to be planned, and how.
+  /// A request to plan a job.
   struct Request: Sendable {
     let source: Source
-    /// Whether the manifest is to take the place of that of a live run, which keeps its files meanwhile. Default: no.
+    /// Whether the manifest will replace that of a live run, which keeps its files until then. Default: false.
     var isReplacement = false
-    /// Whether the source is a live run of this process, which was planned before. Default: it is not.
+    /// Whether the source is a live run of this process that was planned before. Default: false.
     var isAccepted = false
-    /// What the source of a run has listed, when that was downloaded by this process, and is not in the ledger. Default: nil.
+    /// The list that this process has downloaded from the run's source, until the ledger has it. Default: nil.
     var fetched: JobPlanner.Fetched?
   }
 
-  /// What became of it.
+  /// The result of planning.
   enum Result: Sendable {
     case planned(Plan)
-    /// The file changed or went away: the next scan tells more.
+    /// The file was changed or removed. The next scan finds out more.
     case notSettled
-    /// The file is one whose job has ended, and that could only not be moved away; with what keeps it from that now.
+    /// The job of the file has ended, and only the file could not be moved. Contains the error of moving it now.
     case alreadyDone(trouble: String?)
     case cancelled
-    /// It was superseded by a later one before anything of it had ended, and nothing of it is left.
+    /// A later run superseded it before any of its entries had ended. Nothing of it is left.
     case superseded(runID: String)
-    /// Nobody can work on it, and nothing of it is left in the ledger.
+    /// The job is unreadable, and was removed from the ledger.
     case setAside(DamagedJob)
   }
 
@@ -54,8 +53,8 @@ final class JobPlanning: Sendable {
   private let isCancelled = Atomic(false)
 
   /// - Parameters:
-  ///   - number: The run's, in this process.
-  ///   - pauses: Those that hold. Default: none.
+  ///   - number: The run's number in this process.
+  ///   - pauses: The current pauses. Default: none.
   init(_ request: Request, number: Int, planner: JobPlanner, during pauses: [LedgerPause] = []) {
     self.request = request
     self.number = number
@@ -63,12 +62,12 @@ final class JobPlanning: Sendable {
     self.pauses = pauses
   }
 
-  /// Starts.
+  /// Starts planning.
   /// - Parameters:
-  ///   - group: Which it belongs to until it has ended.
+  ///   - group: The group that contains the planning until it has ended.
   ///   - accepted: Called on another thread when the job is in the ledger, unless it was accepted before.
-  ///   - listed: Called on another thread when what its source has listed is in the ledger, after `accepted`: from then on
-  ///     that is the job's, whatever its planning comes to.
+  ///   - listed: Called on another thread, after `accepted`, when the list of entries is in the ledger, whatever the
+  ///     result of planning.
   ///   - completion: Called once, on another thread, after the others.
   func start(
     in group: DispatchGroup,
@@ -81,7 +80,7 @@ final class JobPlanning: Sendable {
     }
   }
 
-  /// Ends it soon. A job that was accepted stays in the ledger.
+  /// Cancels planning. An accepted job stays in the ledger.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
   private func plan(

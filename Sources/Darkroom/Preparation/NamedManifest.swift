@@ -6,29 +6,28 @@ import Transfer
 
 /// A manifest that was named as an argument.
 struct NamedManifest: Sendable, Equatable {
-  /// Where it lies: the file itself when it is a manifest of the inbox, whatever link led there.
+  /// The path: for a manifest of the inbox the file itself, if the argument was a symbolic link to it.
   let path: String
 
-  /// The file's name, from which its job has its own.
+  /// The file's name, from which the job's name is derived.
   let file: String
   let job: String
   let format: String
   let isInInbox: Bool
 
-  /// Tells whether the file is still the one that was named.
+  /// The file's identity.
   let identity: String
 
-  /// What messages call it.
+  /// The name in messages.
   var description: String { file == Folder.name(of: path) ? path : file }
 
   /// - Parameters:
-  ///   - name: What a file is called that has no name of its own, such as standard input's.
-  ///   - inbox: The inbox's path, symbolic links resolved.
-  /// - Throws: `StopError.missing` when the file cannot be a manifest, or cannot be read; `SystemError` when the machine is to
-  ///   blame.
+  ///   - name: The name of a file that has none, such as that of standard input.
+  ///   - inbox: The inbox's path, with symbolic links resolved.
+  /// - Throws: `StopError.missing` when the file is unreadable or not a manifest; `SystemError` when the machine fails.
   init(_ path: String, as name: String? = nil, inbox: String) throws {
     do {
-      // What a link leads to in the inbox is a manifest there only if its name is one's.
+      // The target of a link is a manifest of the inbox only if its own name is that of a manifest.
       let inInbox = try Self.resolved(path).flatMap { file in
         Folder.parent(of: file) == inbox && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
       }
@@ -51,7 +50,7 @@ struct NamedManifest: Sendable, Equatable {
     }
   }
 
-  /// The path with symbolic links resolved; nil when it leads nowhere.
+  /// The path with symbolic links resolved; nil when it does not exist.
   private static func resolved(_ path: String) throws(SystemError) -> String? {
     do {
       return try Folder.resolved(path)

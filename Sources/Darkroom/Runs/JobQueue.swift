@@ -4,22 +4,21 @@ import Manifests
 import Model
 import System
 
-/// The jobs that are wanted and not live, in the order in which they are to become live. It knows values only: no files,
-/// no threads.
+/// The jobs that wait to become live, in their order. A value type without files and threads.
 struct JobQueue {
-  /// Which manifests are to be processed.
+  /// The manifests to process.
   enum Goal: Sendable, Equatable {
-    /// Those that lie in the inbox at the first scan, then no more.
+    /// Those that are in the inbox at the first scan.
     case inbox
-    /// These files, then no more.
+    /// The named files.
     case named([NamedManifest])
-    /// All that will ever be dropped.
+    /// All manifests that are dropped, without an end.
     case watch
   }
 
   let goal: Goal
 
-  /// Jobs of an earlier process that have not ended.
+  /// Unfinished jobs of an earlier process, or that wait to be planned again.
   private(set) var unfinished: [LedgerJob]
 
   /// Those of them that are left to another start, because other manifests were named.
@@ -28,8 +27,7 @@ struct JobQueue {
   /// The options that unfinished jobs were accepted with and that are missing now, by run: such a job waits.
   private(set) var missingOptions: [String: [String]] = [:]
 
-  /// The `order` of those that were live before in this process, by run; all others were accepted after what is live of
-  /// their names.
+  /// The `order` of jobs that were live before, by run. Others were accepted after the live run of their name.
   private var orders: [String: Int] = [:]
 
   /// The named manifests that have not been taken out.
@@ -38,50 +36,50 @@ struct JobQueue {
   /// The identities of the manifests of the jobs that are resumed.
   private let resumed: Set<String>
 
-  /// The names that lay in the inbox at the first scan, for `Goal.inbox`.
+  /// The names of the manifests in the inbox at the first scan, for `Goal.inbox`.
   private var wanted: Set<FileName>?
 
   /// The manifests of a scan of the inbox.
   private struct Scan {
-    /// All that may be taken and were not dealt with before the scan, in its order.
+    /// The manifests that were not handled before the scan, in its order.
     let present: [InboxScan.Manifest]
 
-    /// The files of these that have not been dealt with since.
+    /// The files of these that have not been handled since.
     var open: [FileName: FileIdentity]
 
-    /// The settled ones, from the first on that may be taken.
+    /// The settled manifests that have not been taken or moved to `waiting`.
     var settled: ArraySlice<InboxScan.Manifest>
 
-    /// Settled ones whose jobs were live when it was their turn.
+    /// Settled manifests whose jobs were live when they could have been taken.
     var waiting: [InboxScan.Manifest] = []
 
-    /// Settled ones that may take the place of a live job's.
+    /// Settled manifests that may replace a live job's.
     var changed: [InboxScan.Manifest]
 
-    /// Settled ones whose jobs are to be cancelled.
+    /// Settled manifests whose jobs are to be cancelled.
     var unwanted: [InboxScan.Manifest]
 
-    /// Whether the inbox may have a manifest that the scan left out.
+    /// Whether the inbox may contain a manifest that the scan left out.
     var isIncomplete = false
   }
 
   /// The last scan; nil before the first.
   private var scan: Scan?
 
-  /// The names of the manifests of live jobs, as of the last scan.
+  /// The names of the manifests of live jobs at the last scan.
   var liveFiles: Set<FileName> = []
 
-  /// The names of jobs with a run that could not be worked on and waits for the next start: a newer one would be replaced
-  /// by it then.
+  /// The names of jobs with a run that failed and is left for the next start. Later manifests of the name wait too,
+  /// since the next start would take them for replacements.
   private var blocked: Set<String> = []
 
   /// The names of the jobs whose manifests could not be examined at the last scan.
   private var unexaminedJobs: Set<String> = []
 
-  /// Files that were dealt with, as they were then.
+  /// Handled files, with their identities.
   private var passed: [FileName: String] = [:]
 
-  /// - Parameter unfinished: Jobs of an earlier process, whose manifests in the inbox are not taken again.
+  /// - Parameter unfinished: Unfinished jobs of an earlier process. Their manifests are not accepted again.
   init(goal: Goal, unfinished: [(job: LedgerJob, manifest: JobManifest)]) {
     self.goal = goal
     var unfinished = unfinished
@@ -102,14 +100,14 @@ struct JobQueue {
   struct StuckManifest {
     let job: String
 
-    /// The file's identity, as the ledger has it.
+    /// The file's identity, as the ledger stores it.
     let identity: String
 
-    /// Why it is there still.
+    /// Why it could not be moved.
     let why: String
   }
 
-  /// Those that lay in the inbox at the last scan, by their names.
+  /// The stuck manifests that were in the inbox at the last scan, by name.
   private(set) var stuck: [FileName: StuckManifest] = [:]
 
   /// Records that a manifest whose job has ended cannot be moved out of the inbox.
@@ -117,8 +115,8 @@ struct JobQueue {
 
   // MARK: Scans
 
-  /// What of a scan has not been dealt with and may be taken. What is no longer there is forgotten.
-  /// - Parameter unexamined: The names of manifests that could not be examined: they are not gone. Default: none.
+  /// The manifests of a scan that are not handled and may be taken. Drops records of files that are gone.
+  /// - Parameter unexamined: The names of manifests that could not be examined, which are not gone. Default: none.
   mutating func fresh(
     of manifests: [InboxScan.Manifest], unexamined: Set<FileName> = []
   ) -> [InboxScan.Manifest] {
@@ -147,36 +145,36 @@ struct JobQueue {
       unwanted: cancelled.isEmpty ? [] : settled.filter { cancelled.contains($0.cancelKey) })
   }
 
-  /// Ignores a file from now on, as long as it is the same.
+  /// Ignores this version of the file.
   mutating func pass(_ file: String, identity: String) {
     let key = FileName(file)
     passed[key] = identity
-    // Another file may have taken the name.
+    // Another file may have the name now.
     if scan?.open[key]?.text == identity { scan?.open[key] = nil }
   }
 
-  /// Looks again at files that were dealt with: the inbox was away, and what was to be removed from it could not be.
+  /// Examines handled files again, after the inbox was unavailable and files could not be removed from it.
   mutating func inboxReturned() { (passed, stuck) = ([:], [:]) }
 
-  /// Files that were settled, and turned out not to be when they were to be accepted.
+  /// Settled files that turned out not to be settled when they were accepted.
   private var doubted: [FileName] = []
 
   /// Records that a file is not settled after all.
   mutating func doubt(_ manifest: InboxScan.Manifest) { doubted.append(manifest.key) }
 
-  /// The files that are to be examined again.
+  /// Removes and returns the files that must be examined again.
   mutating func takeDoubted() -> [FileName] {
     defer { doubted = [] }
     return doubted
   }
 
-  /// What is to be cancelled, as `CancelRequest` names it: runs, and manifests that have none yet. As of the last scan.
+  /// The keys of the requests to cancel at the last scan, see `CancelRequest`: runs, and manifests without one.
   var cancelled: Set<String> = []
 
-  // MARK: Taking
+  // MARK: Taking jobs
 
-  /// Takes out a job that is to become live only to be cancelled; nil when there is none.
-  /// - Parameter isLive: Whether a job of a name is live or held.
+  /// Removes and returns a job that becomes live only to be cancelled; nil when there is none.
+  /// - Parameter isLive: Whether the job of a name is live or held.
   mutating func nextCancelled(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard !cancelled.isEmpty, scan != nil else { return nil }
     if let place = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
@@ -187,15 +185,15 @@ struct JobQueue {
     return place.flatMap { scan?.unwanted.remove(at: $0) }.map { .dropped($0) }
   }
 
-  /// Whether there may be something that takes the place of a live job's manifest.
+  /// Whether there may be a replacement for a live job's manifest.
   var mayReplace: Bool { scan?.changed.isEmpty == false || !unfinished.isEmpty }
 
-  /// Takes out a settled manifest, or a job that an earlier process left, whose file takes the place of that of a live job;
-  /// nil when there is none.
+  /// Removes and returns a settled manifest, or an unfinished job, whose file replaces that of a live job; nil when
+  /// there is none.
   /// - Parameters:
-  ///   - files: The live jobs that may be replaced, by their files.
-  ///   - isLive: Whether a job of a name is live.
-  ///   - isHeld: Whether a job of a name is held. Default: none is.
+  ///   - files: The live jobs that may be replaced, by file.
+  ///   - isLive: Whether the job of a name is live.
+  ///   - isHeld: Whether the job of a name is held. Default: none is.
   mutating func nextReplacement(
     of files: [FileName: JobRun], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
   ) -> (source: JobPlanning.Source, file: FileName)? {
@@ -216,9 +214,9 @@ struct JobQueue {
     return place.flatMap { scan?.changed.remove(at: $0) }.map { (.dropped($0), $0.key) }
   }
 
-  /// Takes out the next job to become live. A manifest of the inbox that is not passed then is seen again at the next
-  /// scan.
-  /// - Parameter isLive: Whether a job of a name is live or held: then others of the name wait.
+  /// Removes and returns the next job to become live. A manifest of the inbox that is not passed after that is found
+  /// again by the next scan.
+  /// - Parameter isLive: Whether the job of a name is live or held. Other jobs of the name then wait.
   mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard scan != nil else { return nil }
     if let place = unfinished.firstIndex(where: { !isLive($0.name) && missingOptions[$0.runID] == nil }) {
@@ -248,19 +246,20 @@ struct JobQueue {
     return .unfinished(job)
   }
 
-  /// Whether the manifest of a job was accepted after that of a live one of its name.
+  /// Whether a job's manifest was accepted after that of a live run of its name.
   private func isLater(_ job: LedgerJob, than old: JobRun?) -> Bool {
     old.map { $0.order < orders[job.runID] ?? .max } == true
   }
 
-  /// The runs of a job that were live before, wait to be planned again, and have earlier manifests than one of that order.
+  /// The runs of a job that were live before, wait to be planned again, and have earlier manifests than a run of that
+  /// order.
   func earlierRuns(than order: Int, of job: String) -> [LedgerJob] {
     orders.isEmpty ? [] : unfinished.filter { $0.name == job && orders[$0.runID] ?? .max < order }
   }
 
   private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
 
-  /// Looks again at the manifest of a run that was set aside.
+  /// Examines the manifest of a run again that was set aside.
   mutating func forget(_ manifest: JobManifest) {
     guard manifest.inboxPath != nil else { return }
     let key = FileName(manifest.file)
@@ -269,11 +268,11 @@ struct JobQueue {
     scan?.isIncomplete = true
   }
 
-  /// Whether a manifest that is to be processed could not be examined at the last scan.
+  /// Whether a manifest to process could not be examined at the last scan.
   private var awaitsExamination = false
 
   /// Leaves manifests that are not settled for the next start of `run`.
-  /// - Returns: Those that were wanted.
+  /// - Returns: The manifests among them that would have been processed.
   mutating func leave(_ files: Set<FileName>) -> Set<FileName> {
     guard case .inbox = goal, let left = wanted?.intersection(files), !left.isEmpty else { return [] }
     wanted?.subtract(left)
@@ -313,19 +312,19 @@ struct JobQueue {
       unfinished.insert(job, at: 0)
       orders[job.runID] = order
     case .named(let file): named.insert(file, at: 0)
-    // The next scan finds it.
+    // The next scan finds the manifest again.
     case .dropped: break
     }
   }
 
-  // MARK: What is left
+  // MARK: Queries
 
-  /// The jobs that wait, also those whose manifests could not be examined.
+  /// The names of the waiting jobs, including those whose manifests could not be examined.
   var jobs: Set<String> {
     unexaminedJobs.union((scan?.present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
   }
 
-  /// Whether all that the goal asks for has been taken out.
+  /// Whether all jobs of the goal have been taken.
   var isOver: Bool {
     guard let scan, isUncovered, named.isEmpty else { return false }
     switch goal {
@@ -338,14 +337,14 @@ struct JobQueue {
   /// Whether there is something to take out, now or when it is settled.
   var isEmpty: Bool { isUncovered && named.isEmpty && scan?.open.isEmpty != false }
 
-  /// The manifests that wait to become live only to be cancelled, the first so many; nil without any.
+  /// The manifests that wait to become live only to be cancelled, at most `limit` of them; nil when there are none.
   func queuedCancelled(limit: Int) -> [String]? {
     guard !cancelled.isEmpty, let scan else { return nil }
     let files = scan.present.lazy.filter { scan.open[$0.key] != nil && cancelled.contains($0.cancelKey) }.map(\.file)
     return files.isEmpty ? nil : Array(files.prefix(limit))
   }
 
-  /// The manifests that wait to become live, settled or not: the first so many, and how many there are.
+  /// The manifests that wait to become live, settled or not, at most `limit` of them, and their total number.
   func queued(limit: Int) -> (files: [String], total: Int) {
     let inInbox = (scan?.present ?? []).lazy.filter { scan?.open[$0.key] != nil }.map(\.file)
     let names = named.prefix(limit).map(\.description)

@@ -5,69 +5,70 @@ import Model
 import Scheduling
 import System
 
-/// One run of a manifest while it is live.
+/// A live run of a manifest.
 struct JobRun {
-  /// How far the run is, with what that needs.
+  /// The phase of the run, with its data.
   indirect enum Phase {
-    /// Its manifest is read, or the list of its entries is downloaded.
+    /// Its manifest is being read, or its list of entries downloaded.
     case planning(Planning)
-    /// It is planned, and waits for a place.
+    /// It is planned, and waits for a slot.
     case waiting(Plan)
-    /// Its entries are being worked on.
+    /// Its entries are being processed.
     case running(RunEntries)
-    /// It is cancelled, or superseded by a later manifest: what runs of it ends, then what was not done is recorded.
+    /// It is cancelled, or superseded by a later manifest. Its running operations end, then the remaining entries are
+    /// recorded.
     case closing(Closing)
-    /// All its rows are durable; its report is being written and delivered.
+    /// All its rows are durable. Its report is being written and delivered.
     case reporting(Reporting)
   }
 
-  /// How far the planning of a run is.
+  /// The phase of planning.
   enum Planning {
-    /// Its manifest is being copied, recorded and planned.
+    /// The manifest is being copied, recorded and planned.
     case manifest
-    /// Its entries are listed elsewhere: it waits for a place, to download that list.
+    /// The entries are listed elsewhere. The run waits for a slot to download the list.
     case unlisted(Plan)
-    /// Its list is downloaded, which is the only entry; then it is planned again.
+    /// The list, as the only entry, is being downloaded. Then the run is planned again.
     case list(RunEntries)
   }
 
-  /// What is left of a run that is cancelled or superseded.
+  /// A run that is cancelled or superseded.
   struct Closing {
     let entries: RunEntries
 
-    /// Whether the manifest of a later run has taken the place of its own. Default: none has.
+    /// Whether the manifest of a later run has replaced its own. Default: false.
     var isSuperseded = false
 
-    /// When those of its operations are cancelled that may end, as `Clock.monotonicSeconds`; nil when there are none.
+    /// When operations are cancelled that may still end, as `Clock.monotonicSeconds`; nil when there are none.
     var waitEnd: Double?
 
-    /// Whether entries of it may have begun, now or in an earlier process. Default: they may.
+    /// Whether entries of it may have begun, in this process or an earlier one. Default: true.
     var hasBegun = true
 
-    /// Whether what was not done is being recorded.
+    /// Whether the remaining entries are being recorded.
     var isUnderWay = false
   }
 
-  /// What this process knows of a run and the ledger does not.
+  /// What this process knows about a run and the ledger does not store.
   struct Known {
-    /// Why nobody wants it any more; nil while somebody does.
+    /// Why the run is cancelled; nil when it is not.
     var unwanted: CancelReason?
 
-    /// What was asked of servers before it was planned: for its source, and by earlier processes.
+    /// The requests that were sent before it was planned, for its source and by earlier processes.
     var sourceTransfers = Transfers()
 
-    /// The number that it had when it first became live; nil for one that is live for the first time.
+    /// The number that the run had when it first became live; nil for one that is live for the first time.
     var order: Int?
 
-    /// What its source has listed, which is in the state folder, until the ledger has it; nil without such a list.
+    /// The list from its source, which is in the state folder, until the ledger has it; nil without a list.
     var fetched: JobPlanner.Fetched?
   }
 
-  /// Why nobody wants a run any more.
+  /// Why a run is cancelled.
   enum CancelReason: Equatable {
     /// Its manifest was removed from the inbox.
     case removed
-    /// It was to be cancelled.
+    /// Cancelling was requested.
     case requested
   }
 
@@ -76,13 +77,13 @@ struct JobRun {
     let plan: Plan
     let outcome: JobOutcome
 
-    /// Its documents, once they are written; then they are not written again.
+    /// Its documents, once they are written. They are not written again.
     var report: ReportDelivery?
 
-    /// Whether the report of the run that it was to replace, which has ended meanwhile, is put aside first. Default: none is.
+    /// Whether the report of the ended run that it was to replace must be moved to `history` first. Default: false.
     var hasPredecessor = false
 
-    /// Whether that is under way; if not, it waits for space.
+    /// Whether the report is being written or delivered. If not, it is held.
     var isUnderWay = false
   }
 
@@ -99,22 +100,22 @@ struct JobRun {
     didSet { file = accepted.flatMap { $1.inboxPath == nil ? nil : FileName($1.file) } }
   }
 
-  /// The name of its manifest in the inbox; nil when that does not lie there.
+  /// The name of its manifest in the inbox; nil when it is elsewhere.
   private(set) var file: FileName?
 
-  /// What stays when it is planned again.
+  /// The part of the state that is kept when the run is planned again.
   @Boxed var known = Known()
 
-  /// The number of the run whose manifest its own is to replace, which may have ended meanwhile; nil when it replaces none.
+  /// The number of the run whose manifest its own replaces, which may have ended; nil when it replaces none.
   var replaces: Int?
 
-  /// The number that it had when it first became live: later runs of its job are of later manifests.
+  /// The number that the run had when it first became live. Later runs of its job have later manifests.
   var order: Int { known.order ?? number }
 
   /// Whether it was planned beside the run that it has replaced, and is planned again.
   var isPlannedAgain = false
 
-  /// When the hosts of its source did not answer.
+  /// The holds of the hosts of its source.
   @Boxed var sourceHosts = ClosedHosts()
 
   @Boxed private var pauseLog = PauseLog()
@@ -122,13 +123,13 @@ struct JobRun {
   /// Its pauses, the oldest first.
   var pauses: [LedgerPause] { pauseLog.pauses }
 
-  /// How long it takes; nil until the job is in the ledger.
+  /// Measures its duration; nil until the job is in the ledger.
   var time: RunTime?
 
   /// Its bottlenecks in this process; nil until the job is in the ledger.
   @Boxed var bottlenecks: BottleneckTime? = nil
 
-  /// When its planning or, since then, the work on its entries began, as `Clock.monotonicSeconds`.
+  /// When its planning or, later, the processing of its entries began, as `Clock.monotonicSeconds`.
   var since: Double
 
   init(number: Int, source: JobPlanning.Source, now: Double) {
@@ -139,7 +140,7 @@ struct JobRun {
     since = now
   }
 
-  /// Its entries while they are worked on, or what runs of them ends.
+  /// Its entries while they are processed, or while running operations of a closing run end.
   var entries: RunEntries? {
     switch phase {
     case .running(let entries): entries
@@ -149,7 +150,7 @@ struct JobRun {
     }
   }
 
-  /// A phase without what it needs, to be compared.
+  /// A phase without its data, for comparisons.
   enum Stage { case planning, unlisted, list, waiting, running, done, closing, reporting }
 
   var stage: Stage {
@@ -164,16 +165,16 @@ struct JobRun {
     }
   }
 
-  /// Whether it waits for a place.
+  /// Whether it waits for a slot.
   var waits: Bool { stage == .waiting || stage == .unlisted }
 
-  /// Whether its entries are worked on, or the list of them is.
+  /// Whether its entries are being processed, or its list of entries is being downloaded.
   var isWorkedOn: Bool { stage == .running || stage == .list }
 
-  /// Whether the list of its entries is downloaded, or is to be.
+  /// Whether its list of entries is being downloaded, or will be.
   var isFetching: Bool { stage == .unlisted || stage == .list }
 
-  /// Whether there may be something of it to be cancelled.
+  /// Whether it may have entries to cancel.
   var isUnfinished: Bool { stage != .closing && stage != .reporting }
 
   /// Whether its index is in use on another thread.
@@ -195,7 +196,7 @@ struct JobRun {
     if case .reporting(let reporting) = phase { reporting.report != nil } else { false }
   }
 
-  /// What it has in the outbox and elsewhere, once it is planned.
+  /// Its plan; nil before it is planned.
   var plan: Plan? {
     switch phase {
     case .planning(.manifest): nil
@@ -207,7 +208,7 @@ struct JobRun {
     }
   }
 
-  /// Ends its pauses, because the program or the job does.
+  /// Ends its pauses, because the program or the job ends.
   /// - Parameter now: In milliseconds since 1970.
   mutating func closePauses(now: Int) -> [LedgerChange] {
     pauses.filter { $0.ended == nil }.compactMap { pause in
@@ -226,14 +227,14 @@ struct JobRun {
 }
 
 extension JobRun {
-  /// By what it is known to those who want it cancelled; nothing until it is in the ledger.
+  /// The keys for requests to cancel it; empty until it is in the ledger.
   var cancelKeys: [String] {
     guard let (job, manifest) = accepted else { return [] }
     guard manifest.inboxPath != nil else { return [job.runID] }
     return [job.runID, CancelRequest.key(ofManifest: manifest.file, identity: manifest.identity)]
   }
 
-  /// What messages call what is being done.
+  /// The name in messages of what failed.
   func what(_ work: RunTable.Work) -> String { work == .planning ? source.description : "the report of job \(name)" }
 }
 
@@ -247,7 +248,7 @@ extension JobPlanning.Source {
     }
   }
 
-  /// What messages call it.
+  /// The name in messages.
   var description: String {
     switch self {
     case .unfinished(let job): "job \(job.name)"
@@ -257,7 +258,7 @@ extension JobPlanning.Source {
   }
 }
 
-/// Keeps a value in a box of its own, so that what has it is copied quickly. The box is copied when a shared one is changed.
+/// Stores a value in a box, so that the containing value is copied quickly. A shared box is copied on changes.
 @propertyWrapper
 struct Boxed<Value> {
   private final class Box {

@@ -3,27 +3,27 @@ import Model
 import Scheduling
 import System
 
-/// Runs that are cancelled or superseded. What runs of a cancelled one ends soon, what waits does not begin, paused or not,
-/// and what is done stays done.
+/// Cancelled and superseded runs. Running operations of a cancelled run end soon, waiting ones do not begin, and
+/// finished results stay.
 ///
-/// A manifest that is to replace another is planned beside the run of that; if it is rejected nothing changes. Otherwise the
-/// old run is superseded: it ends as a cancelled one does, except that what runs of it and is unchanged in the new manifest
-/// gets some time to end. Then the new run is planned again, and begins as any run does.
+/// A manifest that replaces another is planned beside the other's run. If it is rejected, nothing changes. Otherwise
+/// the old run is superseded: it ends like a cancelled one, except that running operations that the new manifest wants
+/// unchanged get some time to finish. Then the new run is planned again, and begins.
 extension RunTable {
   /// How long operations of a superseded run may take that the later manifest wants as well, in seconds.
   static let waitForOperations = 10.0
 
-  /// Cancels what has not been done of a run.
+  /// Cancels the remaining entries of a run.
   mutating func cancel(_ number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number], let effects = close(number, context) else { return [] }
     return effects + [.observe(.jobCancelled(job: run.name, isRemoved: run.known.unwanted == .removed))]
   }
 
-  /// Ends a run that is planned or runs: what waits does not begin, and what runs is cancelled.
+  /// Closes a run that is planned or running. Waiting operations do not begin, and running ones are cancelled.
   /// - Parameters:
-  ///   - isSuperseded: Whether a later manifest takes the place of its own. Default: none does.
-  ///   - plan: What of its operations that manifest wants may end. Default: nothing.
-  /// - Returns: nil when it ends already.
+  ///   - isSuperseded: Whether a later manifest replaces its own. Default: false.
+  ///   - plan: The later manifest, whose operations may finish. Default: nil, none.
+  /// - Returns: nil when it is closing or reporting already.
   private mutating func close(
     _ number: Int, isSuperseded: Bool = false, sparing plan: Plan? = nil, _ context: Context
   ) -> [Effect]? {
@@ -46,14 +46,14 @@ extension RunTable {
 
   // MARK: Replacing
 
-  /// The planned manifest of a run takes the place of a live one's.
+  /// Replaces the manifest of a live run by the planned one of another.
   mutating func replace(_ number: Int, by successor: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number], let new = runs[successor] else { return [] }
     var plan: Plan?
     if case .waiting(let waiting) = new.phase { plan = waiting }
     guard var effects = close(number, isSuperseded: true, sparing: plan, context) else { return [] }
     if let plan {
-      // Runs before that one may be ending still.
+      // Runs before that one may still be closing.
       for earlier in runs.values where earlier.name == run.name && earlier.number != number {
         guard case .closing(let closing) = earlier.phase, closing.isSuperseded else { continue }
         effects.append(.cancel(run: earlier.number, closing.entries, sparing: plan))
@@ -63,8 +63,8 @@ extension RunTable {
     return effects + [.observe(.jobReplaced(job: run.name))]
   }
 
-  /// A planned manifest that lists the same as the one that it was to replace, whose run goes on, leaves nothing: its file is
-  /// that of the other one from now on.
+  /// Ends a planned replacement that has the same contents as the manifest of the live run. The live run continues, and
+  /// its file is the replacement from now on.
   mutating func leaveToSame(_ number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number], let old = run.replaces.flatMap({ runs[$0] }), old.known.unwanted == nil,
       var (job, manifest) = old.accepted, let new = run.accepted?.manifest, manifest.isSame(as: new)
@@ -83,8 +83,8 @@ extension RunTable {
     return [.record([.note(job.runID, details: details)])] + (close(number, isSuperseded: true, context) ?? [])
   }
 
-  /// Records the first run of those of which each has replaced the one before: what these have asked for is known. From then on
-  /// the old run is superseded, also for the next start.
+  /// Records the first run of a chain of replacements, whose requests need not be repeated. With that the old run is
+  /// superseded, for the next start too.
   private mutating func recordChain(from run: JobRun, to new: JobRun) -> [Effect] {
     guard let (first, old) = run.accepted, var (job, manifest) = new.accepted else { return [] }
     manifest.chain = old.chain ?? .init(runID: first.runID, accepted: old.accepted)
@@ -94,7 +94,7 @@ extension RunTable {
     return [.record([.note(job.runID, details: details)])]
   }
 
-  /// Plans a planned manifest again: what it was to replace has ended.
+  /// Plans a replacement again, after the run that it replaces has ended.
   mutating func planSeparately(_ number: Int) -> [Effect] {
     guard let run = runs[number], case .waiting(let plan) = run.phase else { return [] }
     var job = plan.job
@@ -103,7 +103,7 @@ extension RunTable {
     return [.reuse(plan.index)] + planAgain(number, job)
   }
 
-  /// Cancels operations of superseded runs for which nobody waits any more: their time is over, or nobody wants the later run.
+  /// Cancels the remaining operations of superseded runs when their time is over or the later run is cancelled.
   mutating func endWaits(now: Double) -> [Effect] {
     runs.values.compactMap { run in
       guard case .closing(var closing) = run.phase, let end = closing.waitEnd else { return nil }
@@ -117,19 +117,19 @@ extension RunTable {
     }
   }
 
-  /// Files that were dealt with are looked at again, because the inbox was away; those of live runs are not new for that.
+  /// Examines handled files again, because the inbox was unavailable, except for those of live runs.
   mutating func inboxReturned() {
     queue.inboxReturned()
-    // Of several runs of a job the last one's manifest may be there.
+    // Of several runs of a job, the last one's manifest may be in the inbox.
     for run in runs.values.sorted(by: { $0.order < $1.order }) {
       guard let manifest = run.accepted?.manifest, manifest.inboxPath != nil else { continue }
       queue.pass(manifest.file, identity: manifest.identity)
     }
   }
 
-  // MARK: What was not done
+  // MARK: Recording remaining entries
 
-  /// Records what was not done of a closing run of which nothing runs any more.
+  /// Records the remaining entries of a closing run that has no running operations.
   mutating func recordRest(_ number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number], case .closing(var closing) = run.phase, !closing.isUnderWay else { return [] }
     closing.isUnderWay = true
@@ -137,7 +137,7 @@ extension RunTable {
     let plan = closing.entries.plan
     if closing.isSuperseded { return [.recordSuperseded(run: number, plan, hasBegun: closing.hasBegun)] }
     guard closing.entries.isSource else { return [.recordCancelled(run: number, closing.entries)] }
-    // There are no rows, because nobody knows its entries.
+    // There are no rows, because its entries are not known.
     let effects = forgetSource(of: number, context)
     guard let run = runs[number] else { return effects }
     let outcome = JobOutcome(withoutEntries: .cancelled, run, context)
@@ -145,7 +145,7 @@ extension RunTable {
     return effects + finish(number, context)
   }
 
-  /// - Parameter tally: What all rows of the run add up to.
+  /// - Parameter tally: The counts of all rows of the run.
   mutating func closed(_ run: JobRun, _ tally: JobTally, _ context: Context) -> [Effect] {
     guard case .closing(let closing) = run.phase else { return [] }
     let entries = closing.entries
@@ -165,7 +165,7 @@ extension RunTable {
       tally, context.transfers(run.number), at: context.wall, taking: run.elapsed(context)
     ).superseded
     runs[run.number]?.phase = .reporting(.init(plan: plan, outcome: outcome))
-    // Its log is in `history`.
+    // Its log was moved to `history`.
     return effects + [.closeLog(run: run.number)] + finish(run.number, context)
   }
 }

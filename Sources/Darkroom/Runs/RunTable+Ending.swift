@@ -4,12 +4,12 @@ import Model
 import Scheduling
 import System
 
-/// Runs all of whose rows are durable: their reports are written and delivered.
+/// Runs whose rows are all durable: their reports are written and delivered.
 extension RunTable {
-  /// How long `run` waits until a manifest can be moved out of the inbox, in seconds; `watch` waits for as long as it takes.
+  /// How long `run` waits until a manifest can be moved out of the inbox, in seconds. `watch` has no limit.
   static let manifestWait = 60.0
 
-  /// Writes and delivers a run's report: its rows are durable, or there are none.
+  /// Writes and delivers a run's report, when all its rows are durable or there are none.
   mutating func finish(_ number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number] else { return [] }
     var effects: [Effect] = []
@@ -35,12 +35,12 @@ extension RunTable {
     return effects + [.writeReport(run: number, reporting, pauses: runs[number]?.pauses ?? [])]
   }
 
-  /// Delivers the documents of a run. They are kept for another attempt: what was recorded is not written again.
+  /// Delivers the documents of a run, and keeps them, since recorded documents are not written again.
   mutating func written(_ run: JobRun, _ report: ReportDelivery) -> [Effect] {
     guard case .reporting(var reporting) = run.phase else { return [] }
     reporting.report = report
     reporting.report?.isRepeated = true
-    // From now on what is there may be its own.
+    // A report in the job's folder may now be its own.
     reporting.hasPredecessor = false
     runs[run.number]?.phase = .reporting(reporting)
     return [.deliver(report)]
@@ -55,7 +55,7 @@ extension RunTable {
       effects.append(.observe(.warning(why)))
     }
     let isAccepted = outcome.job.state != .succeeded && context.acceptedFailures?.accepts(outcome.job) == true
-    // What a later run says of the job counts.
+    // A superseded run does not count, since a later run of the job does.
     if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
     effects.append(.removeRequests(run))
     effects += remove(run.number)
@@ -66,7 +66,7 @@ extension RunTable {
   }
 
   /// Records that a manifest whose job has ended cannot be moved out of the inbox.
-  /// - Returns: Why, in words.
+  /// - Returns: A description of the problem.
   @discardableResult
   mutating func keepManifest(_ file: String, of job: String, identity: String, _ trouble: String) -> String {
     summary.hadTrouble = true

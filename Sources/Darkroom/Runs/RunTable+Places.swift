@@ -1,55 +1,55 @@
 import System
 
-/// How many jobs may be live.
+/// The limits of live jobs.
 struct JobLimits: Equatable {
-  /// A job that starts nothing for so long, in seconds, yields its place.
+  /// The time in seconds after which a job that starts nothing yields its slot.
   static let idleTime = 5.0
 
-  /// So does one that is live for so long.
+  /// The time in seconds after which a live job yields its slot.
   static let turnTime = 60.0
 
-  /// Jobs whose entries are worked on; as many others are planned ahead.
+  /// The jobs whose entries are processed at once. As many others are planned ahead.
   var places: Int
 
-  /// All live jobs but those that rest, those included that have yielded their place.
+  /// All live jobs except resting ones, including those that have yielded their slots.
   var live: Int
 
   /// All live jobs.
   var total: Int
 }
 
-/// What is to be done about runs.
+/// The decisions about runs.
 extension RunTable {
   enum Action: Equatable {
-    /// A job becomes live: its planning starts.
+    /// Makes a job live: starts its planning.
     case start(JobPlanning.Source)
-    /// A job's planning starts, whose manifest is to replace that of a live run.
+    /// Starts the planning of a job whose manifest replaces that of a live run.
     case startReplacement(JobPlanning.Source, of: Int)
-    /// A planned manifest takes the place of that of a live run, which is superseded.
+    /// Replaces the manifest of a live run, which is superseded, by a planned one.
     case replace(Int, by: Int)
-    /// What was to replace another run, which has ended meanwhile, is planned as a run of its own.
+    /// Plans a replacement as a run of its own, after the other run has ended.
     case separate(Int)
-    /// The work on the entries of a planned run begins.
+    /// Begins the processing of a planned run's entries.
     case begin(Int)
-    /// What has not been done of the run is cancelled.
+    /// Cancels the remaining entries of a run.
     case cancel(Int)
-    /// What was not done of a cancelled or superseded run is recorded.
+    /// Records the remaining entries of a cancelled or superseded run.
     case record(Int)
-    /// The run's report is written and delivered.
+    /// Writes and delivers the report of a run.
     case finish(Int)
   }
 
-  /// Compares what is wanted with what is live. Nothing is changed but the queue, from which it takes.
+  /// Compares the wanted runs with the live ones. Changes only the queue, from which jobs are taken.
   ///
-  /// A run has a place while its entries are worked on, unless it has started nothing for 5 s or has had the place for 60 s:
-  /// it goes on, and another begins beside it. So a failing, held or huge job keeps no other waiting; nor does one whose
-  /// planning takes long. While the queues are suspended no run yields its place. A run that only waits, for deferred entries
-  /// or for its hosts, rests: it has no place, and hardly counts against the number of live runs. Runs are planned ahead, so
-  /// that one is ready when a place is free.
+  /// A run has a slot while its entries are processed, until it has started nothing for 5 s or has had the slot for 60
+  /// s. Then it continues without a slot, and another run begins. So a failing, held or huge job, or one whose planning
+  /// takes long, does not block others. While the queues are suspended, runs keep their slots. A run that only waits
+  /// for deferred entries or for its hosts is resting: it has no slot, and counts only towards the total number of live
+  /// runs. Runs are planned ahead, so that one is ready when a slot becomes free.
   ///
-  /// A run that nobody wants any more is cancelled as soon as it is planned, whether or not there is a place, and what is to be
-  /// cancelled is planned before everything else: nothing else keeps it waiting. What is done of it stays done.
-  /// - Parameter resumedAt: When the queues last resumed, as `Clock.monotonicSeconds`.
+  /// A run that is to be cancelled is cancelled as soon as it is planned, without a slot, and jobs to cancel are
+  /// planned before all others. Finished results stay.
+  /// - Parameter resumedAt: When the queues were last resumed, as `Clock.monotonicSeconds`.
   mutating func actions(_ limits: JobLimits, resumedAt: Double, _ context: Context) -> [Action] {
     let live = inOrder
     let gate = context.gate
@@ -70,7 +70,7 @@ extension RunTable {
     let ready = live.filter {
       $0.waits && $0.known.unwanted == nil && $0.replaces == nil && !replaced.contains($0.number)
     }
-    // The source of a replacement is downloaded beside the run that it replaces, which has the place.
+    // The source of a replacement is downloaded beside the run that it replaces, in that run's slot.
     let sources = live.filter { gate.mayPlan && $0.stage == .unlisted && $0.replaces != nil }
     let free = gate.mayPlan ? max(0, limits.places - held.count { $0.stage != .planning }) : 0
     let begun = ready.prefix(free) + sources
@@ -107,21 +107,21 @@ extension RunTable {
     return actions
   }
 
-  /// What is to be done about runs whose manifests are replaced. What replaces another begins when that has ended.
+  /// The decisions about runs whose manifests are replaced. A replacement begins when the other run has ended.
   private func replacements(_ live: [JobRun], _ gate: Gate) -> [Action] {
     live.compactMap { run in
       guard run.waits || run.isWorkedOn, let number = run.replaces else { return nil }
       if let old = runs[number] {
         return gate.mayClose && run.mayReplace(old) ? .replace(number, by: run.number) : nil
       }
-      // An earlier one may be ending that what it was to replace had replaced.
+      // An earlier run, which the replaced one had replaced, may still be closing.
       let hasEarlierRun = live.contains { $0.order < run.order && $0.name == run.name }
       return gate.mayPlan && run.stage == .waiting && !hasEarlierRun ? .separate(run.number) : nil
     }
   }
 
-  /// The live runs whose manifests may be replaced, by their files: of a job with several runs the last that goes on, if it is
-  /// known that its manifest is not rejected.
+  /// The live runs whose manifests may be replaced, by file. Of several runs of a job it is the last that continues, if
+  /// its manifest has been planned without problems.
   private func replaceable(_ live: [JobRun]) -> [FileName: JobRun] {
     let last = Dictionary(
       live.lazy.filter(\.isUnfinished).map { ($0.name, $0) }, uniquingKeysWith: { $0.order < $1.order ? $1 : $0 })
@@ -129,7 +129,7 @@ extension RunTable {
     return Dictionary(runs.compactMap { run in run.file.map { ($0, run) } }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Whether the manifest of a run is to take the place of another one's. One that is being downloaded is not any more when
+  /// Whether the manifest of a run still has to replace another one's. A list that is being downloaded does not, when
   /// that run has ended.
   private func isToReplace(_ run: JobRun) -> Bool {
     guard let replaces = run.replaces else { return false }
@@ -137,7 +137,7 @@ extension RunTable {
   }
 }
 
-/// Which runs have a place, and which rest.
+/// Decides which runs have a slot, and which are resting.
 private struct Places {
   let context: RunTable.Context
   let resumedAt: Double
@@ -154,7 +154,7 @@ private struct Places {
     return !isIdle(run) && context.now - max(run.since, resumedAt) < JobLimits.turnTime
   }
 
-  /// Whether a run only waits: for deferred entries, or for hosts that take none.
+  /// Whether a run only waits, for deferred entries or for hosts without free slots.
   func rests(_ run: JobRun) -> Bool {
     switch activity(of: run) {
     case .busy: false
@@ -175,13 +175,13 @@ private struct Places {
 }
 
 extension JobRun {
-  /// Whether it closes, and neither a row of it is being delivered nor what was not done recorded.
+  /// Whether it is closing, and neither rows are being delivered nor remaining entries recorded.
   fileprivate var isClosed: Bool {
     if case .closing(let closing) = phase { !closing.isUnderWay && closing.entries.undelivered == 0 } else { false }
   }
 
-  /// Whether all its rows are durable, and its report is not under way.
-  /// - Parameter isDue: Whether it is not held.
+  /// Whether all its rows are durable, and its report is not being written or delivered.
+  /// - Parameter isDue: Whether the run is not held.
   fileprivate func mayFinish(_ isDue: (JobRun) -> Bool) -> Bool {
     switch phase {
     case .running(let entries): entries.isDone
@@ -190,10 +190,10 @@ extension JobRun {
     }
   }
 
-  /// Whether it takes the place of a run now.
+  /// Whether it replaces a run now.
   fileprivate func mayReplace(_ old: JobRun) -> Bool {
     guard old.known.unwanted == nil, old.waits || old.isWorkedOn else { return false }
-    // No list is waited for, and no host is asked for one, that a later manifest makes needless.
+    // A list that a later manifest makes superfluous need not be downloaded.
     return old.isFetching || stage == .waiting
   }
 }

@@ -8,8 +8,8 @@ import Scheduling
 import System
 import Transfer
 
-/// Runs from their manifest to the work on their entries. A list of entries that lies elsewhere is downloaded as an entry is,
-/// by the same queue and with the same retries, pauses and limits; then its run is planned again, and goes on as others.
+/// Runs from their manifest to the processing of their entries. A list of entries is downloaded like an entry, in the
+/// same queue and with the same retries, pauses and limits. Then its run is planned again.
 extension RunTable {
   mutating func accepted(
     _ run: JobRun, _ job: LedgerJob, _ manifest: JobManifest, _ context: Context
@@ -21,14 +21,14 @@ extension RunTable {
     run.known.sourceTransfers = manifest.transfers ?? Transfers()
     if let known = knownRuns.removeValue(forKey: job.runID) { run.known = known }
     runs[run.number] = run
-    // The file may be a later one, when this is accepted again.
+    // If this run is accepted again, the file may belong to a later one.
     let isLast = !runs.values.contains { $0.order > run.order && $0.name == run.name }
     if isLast, manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
     findRequest(for: run)
     return [.observe(.jobAccepted(job: job.name, file: manifest.file))]
   }
 
-  /// Finds out whether a run is to be cancelled.
+  /// Finds out whether cancelling a run was requested.
   mutating func findRequest(for run: JobRun) {
     guard run.known.unwanted == nil, !queue.cancelled.isEmpty, !queue.cancelled.isDisjoint(with: run.cancelKeys) else {
       return
@@ -36,8 +36,8 @@ extension RunTable {
     runs[run.number]?.known.unwanted = .requested
   }
 
-  /// Plans a live run that was planned before.
-  /// - Parameter fetched: What its source has listed, when that was downloaded just now. Default: nil.
+  /// Plans a live run again.
+  /// - Parameter fetched: The list from its source, if it was just downloaded. Default: nil.
   mutating func planAgain(_ number: Int, _ job: LedgerJob, fetched: JobPlanner.Fetched? = nil) -> [Effect] {
     if let replaced = runs[number]?.replaces, runs[replaced] == nil { runs[number]?.replaces = nil }
     runs[number]?.phase = .planning(.manifest)
@@ -60,7 +60,7 @@ extension RunTable {
       runs[run.number] = nil
       if case .dropped(let manifest) = run.source { queue.doubt(manifest) }
     case .setAside(let damaged):
-      // Its manifest, if it is still in the inbox, is a new one.
+      // Its manifest, if it is still in the inbox, is a new job.
       summary.hadTrouble = true
       if let manifest = run.accepted?.manifest { queue.forget(manifest) }
       return [.observe(.warning(damaged.description))] + remove(run.number)
@@ -100,7 +100,7 @@ extension RunTable {
     let waiting = queue.earlierRuns(than: run.order, of: run.name)
     let isReplacement = mayGoOn(run.replaces) || !waiting.isEmpty
     if isReplacement {
-      // Nothing changes for what was there before, and the manifests of that have gone.
+      // Nothing changes for the earlier runs, whose manifests are gone.
       let earlier = runs.values.filter { $0.name == run.name && $0.order < run.order }
       unknownRuns.formUnion(earlier.compactMap { $0.accepted?.job.runID } + waiting.map(\.runID))
       outcome.isRejectedReplacement = true
@@ -110,7 +110,7 @@ extension RunTable {
     runs[run.number]?.phase = .reporting(.init(plan: plan, outcome: outcome, hasPredecessor: hasPredecessor))
   }
 
-  /// Whether a run is live and does not end because a later manifest has taken the place of its own.
+  /// Whether a run is live and not superseded.
   private func mayGoOn(_ number: Int?) -> Bool {
     switch number.flatMap({ runs[$0] })?.phase {
     case .closing(let closing): !closing.isSuperseded
@@ -120,7 +120,7 @@ extension RunTable {
     }
   }
 
-  /// Begins the work on the entries of a planned job, or on the list of them.
+  /// Begins the processing of a planned job's entries, or the download of its list.
   mutating func begin(_ number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number] else { return [] }
     let entries: RunEntries
@@ -149,7 +149,7 @@ extension RunTable {
   // MARK: Lists
 
   /// Ends a run whose source cannot be read.
-  /// - Parameter attempts: How often that was tried. Default: once.
+  /// - Parameter attempts: The number of tries. Default: 1.
   mutating func rejectSource(
     of number: Int, _ plan: Plan, _ failure: EntryFailure, attempts: Int = 1, _ context: Context
   ) -> [Effect] {
@@ -158,7 +158,7 @@ extension RunTable {
     return []
   }
 
-  /// Ends what was asked for of a run's source, and notes what that was.
+  /// Ends the download of a run's source, and keeps its requests and holds.
   mutating func forgetSource(of number: Int, _ context: Context) -> [Effect] {
     runs[number]?.known.sourceTransfers = context.transfers(number)
     if let hosts = runs[number]?.entries?.hosts { runs[number]?.sourceHosts = hosts }
@@ -188,7 +188,7 @@ extension JobOutcome {
     self.init(withoutEntries: .rejected, run, context, problems: [problem])
   }
 
-  /// The outcome of a job whose entries nobody knows.
+  /// The outcome of a job whose entries are not known.
   init(withoutEntries state: State, _ run: JobRun, _ context: RunTable.Context, problems: [Problem] = []) {
     self.init(
       state: state, counts: Counts(), bytes: Bytes(), transfers: run.known.sourceTransfers, problems: problems,

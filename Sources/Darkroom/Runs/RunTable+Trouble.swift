@@ -3,29 +3,29 @@ import Ledger
 import Scheduling
 import System
 
-/// What goes wrong with one job: it is held and tried again, and the others go on.
+/// Errors of one job. It is held and tried again, and the others continue.
 extension RunTable {
-  /// Why something could not be done for a run, by what becomes of the run.
+  /// Why work for a run failed, by its consequence.
   enum Trouble {
-    /// The program ends: the next start does it.
+    /// The program ends. The next start does the work.
     case stopped
-    /// There is no room: the queues are suspended, and then it is tried again.
+    /// There is no space. The queues are suspended, and the work is tried again.
     case noSpace
-    /// It is tried again after a while.
-    /// - Parameter space: When so many bytes are free. Default: nil, that does not matter.
+    /// The work is tried again later.
+    /// - Parameter space: The bytes that must be free. Default: nil, the cause is not a lack of space.
     case temporary(String, space: Int? = nil)
-    /// It is left for the next start.
+    /// The job is left for the next start.
     case permanent(String)
-    /// The manifest that was named is not there, or cannot be read.
+    /// The named manifest does not exist, or cannot be read.
     case missing(String)
-    /// The report is there, and the manifest cannot be moved out of the inbox now.
+    /// The report was delivered, and the manifest cannot be moved out of the inbox now.
     case manifestStays(String)
-    /// The index is damaged, or cannot be read: the run is planned again.
+    /// The index is damaged, or cannot be read. The run is planned again.
     case indexUnreadable(String)
   }
 
-  /// - Parameter work: What failed: in closing or reporting, that is tried again; in planning, the run is planned again when
-  ///   its job is taken out of the queue again.
+  /// - Parameter work: The work that failed. Closing and reporting are tried again; after planning, the job is returned
+  ///   to the queue.
   mutating func failed(_ number: Int, _ work: Work, _ trouble: Trouble, _ context: Context) -> [Effect] {
     guard let run = runs[number] else { return [] }
     switch run.phase {
@@ -65,7 +65,7 @@ extension RunTable {
     }
   }
 
-  /// Plans a run again when its job is taken out of the queue again. Once it is in the ledger it is not accepted again.
+  /// Returns a run's job to the queue, to be planned again. A job in the ledger is not accepted again.
   private mutating func planLater(_ number: Int) -> [Effect] {
     guard let run = runs[number] else { return [] }
     let effects = remove(number)
@@ -79,15 +79,15 @@ extension RunTable {
     return effects
   }
 
-  /// Puts the job of a run back into the queue. What is known about the run is kept.
+  /// Returns the job of a run to the queue, and keeps what is known about the run.
   private mutating func retry(_ run: JobRun, _ job: LedgerJob) {
     knownRuns[job.runID] = run.known
     knownRuns[job.runID]?.order = run.order
     queue.retry(.unfinished(job), order: run.order)
   }
 
-  /// Plans a run again after a while from the snapshot and the ledger, as one that an earlier process has worked on: its index
-  /// cannot be read. If the snapshot cannot be read either, that sets it aside.
+  /// Plans a run with an unreadable index again later, from the snapshot and the ledger, like a run of an earlier
+  /// process. If the snapshot is unreadable too, the job is then set aside.
   mutating func planAnew(_ number: Int, _ reason: String, _ context: Context) -> [Effect] {
     guard var run = runs[number], var job = run.accepted?.job else { return remove(number) }
     run.known.sourceTransfers = transfers(of: run, context)

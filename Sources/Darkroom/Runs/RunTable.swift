@@ -6,87 +6,87 @@ import Scheduling
 import System
 import Transfer
 
-/// What has happened to a run.
+/// An event of a run.
 indirect enum RunEvent {
   /// Its manifest is in the ledger.
   case accepted(LedgerJob, JobManifest)
-  /// What its source has listed is in the ledger.
+  /// Its list of entries is in the ledger.
   case listed(LedgerJob, JobManifest)
   case planned(JobPlanning.Result)
-  /// The list of its entries is there.
+  /// Its list of entries was downloaded.
   case fetched(JobPlanner.Fetched)
-  /// The list of its entries cannot be had, or not be kept now.
+  /// Its list of entries could not be downloaded.
   case fetchFailed(EntryFailure, attempts: Int)
   case fetchHeld(RunTable.Trouble)
-  /// What was not done of it is recorded; with what all its rows add up to.
+  /// Its remaining entries are recorded. Contains the counts of all its rows.
   case closed(JobTally)
   /// Its documents are written.
   case written(ReportDelivery)
-  /// Its documents may not be on disk.
+  /// Its documents may not be durable.
   case unstaged(RunTable.Trouble)
   case delivered(ReportDelivery.Outcome)
   case failed(RunTable.Work, RunTable.Trouble)
-  /// Its index cannot be read, and nothing of it is in progress any more.
+  /// Its index cannot be read, and none of its operations is in progress.
   case indexUnreadable(String)
 }
 
-/// All runs: those that are wanted and wait, and those that are live. A value: it decides what becomes of them, from what has
-/// happened, and `LiveJobs` carries that out. It knows no files, threads or clocks.
+/// All waiting and live runs. A value type without files, threads and clocks: it decides from events what happens to
+/// the runs, and `LiveJobs` carries the decisions out.
 struct RunTable {
-  /// What jobs came to.
+  /// The outcome of the jobs.
   struct Summary: Sendable {
-    /// How jobs ended; one whose failures are accepted has succeeded.
+    /// The states of ended jobs. A job whose failures are accepted has succeeded.
     var states: Set<JobOutcome.State> = []
-    /// Whether a job could not be worked on, or its manifest not be moved.
+    /// Whether a job could not be processed, or its manifest could not be moved.
     var hadTrouble = false
-    /// Whether a manifest that was named is not there, or cannot be read.
+    /// Whether a named manifest does not exist or cannot be read.
     var isMissing = false
-    /// Whether a manifest was left for the next start because somebody had it open for writing.
+    /// Whether a manifest was left for the next start because a process had it open for writing.
     var hasLeftOpen = false
   }
 
-  /// What was being done for a run on another thread.
+  /// Work for a run on another thread.
   enum Work { case planning, closing, reporting }
 
-  /// What is to be done. Boxed, since plans and outcomes are large.
+  /// An effect to carry out. Boxed, since plans and outcomes are large.
   indirect enum Effect {
     case plan(run: Int, JobPlanning.Request)
-    /// Entries of a run may start.
+    /// Adds the entries of a run, which may then start.
     case add(run: Int, RunEntries, Transfers)
-    /// No entry of a run starts any more, and what is in progress is cancelled.
-    /// - Parameter sparing: What a later manifest wants as well may end. Default: nil, there is none.
+    /// Closes the entries of a run: none starts any more, and operations in progress are cancelled.
+    /// - Parameter sparing: The later manifest, whose operations may finish; nil when there is none.
     case close(run: Int, RunEntries, sparing: Plan?)
-    /// Of the operations of a superseded run that may end those are cancelled that no manifest wants any more.
-    /// - Parameter sparing: The latest manifest; nil when nobody waits any more.
+    /// Cancels operations of a superseded run that the later manifest does not want.
+    /// - Parameter sparing: The later manifest; nil to cancel all.
     case cancel(run: Int, RunEntries, sparing: Plan?)
-    /// Nothing of a run is in progress, and its entries are not needed any more.
+    /// Removes the entries of a run without operations in progress.
     case removeEntries(run: Int)
     case recordCancelled(run: Int, RunEntries)
     case recordSuperseded(run: Int, Plan, hasBegun: Bool)
     case writeReport(run: Int, JobRun.Reporting, pauses: [LedgerPause])
     case deliver(ReportDelivery)
-    /// The log of a run is not written any more.
+    /// Closes the log of a run.
     case closeLog(run: Int)
-    /// An index may serve another job.
+    /// Returns an index to the pool.
     case reuse(JobIndex)
     case removeRequests(JobRun)
     case reported(JobRun.Reporting, JobOutcome)
-    /// Nothing of a run is needed any more.
+    /// Releases the last resources of a run.
     case ended(runID: String)
     case record([LedgerChange])
-    /// Something is held.
+    /// Holds a subject.
     /// - Parameters:
-    ///   - what: What messages call it.
+    ///   - what: Its name in messages.
     ///   - space: As `Holds.Hold.space`. Default: nil.
-    ///   - latest: When it is tried again at the latest, because a manifest is all that is in the way. Default: nil, it is not.
+    ///   - latest: The latest time of the next try, for a manifest that cannot be moved. Default: nil, another problem.
     case hold(Holds.Subject, String, what: String, space: Int? = nil, latest: Double? = nil)
-    /// The planning of a job is held for as long as its index.
+    /// Holds the planning of a job as long as its index.
     case holdPlanning(of: String, runID: String)
     case release(Holds.Subject)
     case observe(Event)
   }
 
-  /// What the table has to know of the time and of entries.
+  /// The state that the table needs from its environment.
   struct Context {
     /// As `Clock.monotonicSeconds`.
     var now = 0.0
@@ -94,21 +94,21 @@ struct RunTable {
     var milliseconds = 0
     /// Milliseconds since 1970.
     var wall = 0
-    /// Milliseconds of this process in which the queues were suspended.
+    /// The milliseconds for which this process was paused.
     var paused = 0
     var gate = Gate()
     var holds = Holds()
     var acceptedFailures: FailureAcceptance?
-    /// What becomes of the entries of a run that are worked on.
+    /// The activity of a run's entries.
     var activity: (Int, RunEntries) -> RunEntries.Activity = { _, _ in .busy }
     /// Whether operations of a run are in progress.
     var isInProgress: (Int) -> Bool = { _ in false }
-    /// What was asked of servers for a run since its entries may start.
+    /// The requests that were sent for a run since its entries were added.
     var transfers: (Int) -> Transfers = { _ in Transfers() }
     /// The holds of the hosts of a run.
     var hostHolds: (RunEntries) -> [HostHold] = { _ in [] }
 
-    /// Milliseconds of a clock that stands still during pauses.
+    /// Milliseconds of a clock that stops during pauses.
     var activeTime: Int { milliseconds - paused }
   }
 
@@ -117,19 +117,19 @@ struct RunTable {
   var summary = Summary()
   private var lastNumber = 0
 
-  /// Runs of earlier processes from an inbox that need not be this one: that their manifests are missing says nothing.
+  /// Runs of earlier processes whose inbox may be another one. A missing manifest does not cancel these runs.
   var unknownRuns: Set<String> = []
 
-  /// What is known about runs that are not live because they wait to be planned again.
+  /// The state of runs that are not live because they wait to be planned again.
   var knownRuns: [String: JobRun.Known] = [:]
 
   init(queue: JobQueue) { self.queue = queue }
 
-  /// In the order in which they became live.
+  /// The live runs, in the order in which they became live.
   var inOrder: [JobRun] { runs.keys.sorted().compactMap { runs[$0] } }
 
-  /// Records what has happened to a live run.
-  /// - Returns: What is to be done, in this order.
+  /// Handles an event of a live run.
+  /// - Returns: The effects, in this order.
   mutating func step(_ event: RunEvent, of number: Int, _ context: Context) -> [Effect] {
     guard let run = runs[number] else { return [] }
     switch event {
@@ -139,7 +139,7 @@ struct RunTable {
       runs[number]?.known.fetched = nil
       return []
     case .planned(let result):
-      // What holds it may be about an earlier run.
+      // A hold may belong to an earlier run.
       let isHeld = !queue.earlierRuns(than: run.order, of: run.name).isEmpty
       return (isHeld ? [] : [.release(.planning(run.name))]) + planned(run, result, context)
     case .fetched(let list):
@@ -167,8 +167,8 @@ struct RunTable {
     }
   }
 
-  /// Does what `actions` has found.
-  /// - Returns: What is to be done for that, in this order.
+  /// Performs a decision of `actions`.
+  /// - Returns: The effects, in this order.
   mutating func perform(_ action: Action, _ context: Context) -> [Effect] {
     switch action {
     case .start(let source): return start(source, context)
@@ -177,7 +177,7 @@ struct RunTable {
     case .separate(let number): return planSeparately(number)
     case .begin(let number):
       let effects = begin(number, context)
-      // Nothing else would have the loop run again.
+      // No later event would finish a run that is done already.
       guard context.gate.mayReport, case .running(let entries)? = runs[number]?.phase, entries.isDone else {
         return effects
       }
@@ -188,8 +188,8 @@ struct RunTable {
     }
   }
 
-  /// Adds a run: its manifest is accepted and planned.
-  /// - Parameter replaced: The number of the live run whose manifest its own is to replace. Default: nil, none.
+  /// Adds a run, whose manifest is accepted and planned.
+  /// - Parameter replaced: The number of the live run whose manifest its own replaces. Default: nil, none.
   mutating func start(_ source: JobPlanning.Source, replacing replaced: Int? = nil, _ context: Context) -> [Effect] {
     lastNumber += 1
     var run = JobRun(number: lastNumber, source: source, now: context.now)
@@ -201,11 +201,11 @@ struct RunTable {
   }
 
   /// Removes a run.
-  /// - Parameter isIndexUsable: Whether its index may serve another job. Default: it may.
+  /// - Parameter isIndexUsable: Whether its index may be reused for another job. Default: true.
   mutating func remove(_ number: Int, isIndexUsable: Bool = true) -> [Effect] {
     guard let run = runs.removeValue(forKey: number) else { return [] }
     if run.replaces != nil {
-      // What was to replace it replaces what that was to replace.
+      // Runs that were to replace this one now replace the run that it was to replace.
       for later in runs.values where later.replaces == number { runs[later.number]?.replaces = run.replaces }
     }
     let effects: [Effect] = [.release(.ending(number)), .closeLog(run: number)]
@@ -218,15 +218,15 @@ struct RunTable {
   /// Whether a manifest is being planned.
   var isPlanning: Bool { runs.values.contains { $0.stage == .planning } }
 
-  /// What was asked of servers for a run, also by earlier processes.
+  /// The requests that were sent for a run, including those by earlier processes.
   func transfers(of run: JobRun, _ context: Context) -> Transfers {
     if case .reporting(let reporting) = run.phase { return reporting.outcome.transfers }
     let transfers = context.transfers(run.number)
-    // A host that could not be reached was asked nothing, and is there for its failures.
+    // A host that could not be reached has no requests, but failures.
     return transfers.hosts.isEmpty ? run.known.sourceTransfers : transfers
   }
 
-  /// Records what was asked of servers for a run that the next start goes on with.
+  /// Records the requests that were sent for a run that the next start continues.
   func noteTransfers(_ number: Int, _ context: Context) -> [LedgerChange] {
     guard let run = runs[number], case (let job, var manifest)? = run.accepted else { return [] }
     let transfers = transfers(of: run, context)
@@ -279,7 +279,7 @@ struct RunTable {
 }
 
 extension JobRun {
-  /// How long it has taken; nil before it is in the ledger.
+  /// Its duration so far; nil before it is in the ledger.
   func elapsed(_ context: RunTable.Context) -> RunTime.Elapsed? {
     time?.elapsed(now: context.milliseconds, paused: context.paused)
   }

@@ -2,11 +2,11 @@ import Ledger
 import Model
 
 extension Darkroom {
-  /// Does the work of a command, and starts it once more when the ledger turns out to be damaged: after a clean end it is not
-  /// checked, so that the damage shows when a row is read. The second start checks it, sets it aside, and makes a new one from
-  /// what is left.
-  /// - Parameter work: What the command does.
-  /// - Throws: As `init`, `run` and `watchInbox`; when the ledger is damaged again, that.
+  /// Runs a command, and starts it once more when the ledger turns out to be damaged. After a clean end it is not
+  /// checked, so that damage is found when a row is read. The second start checks the ledger, sets it aside, and makes
+  /// a new one from its intact rows.
+  /// - Parameter work: The command.
+  /// - Throws: The errors of `init`, `run` and `watchInbox`; the second error if the ledger is damaged again.
   package static func repairingLedger(
     configuration: Configuration, retry: LocalRetry, observe: @escaping (Event) -> Void,
     _ work: (Darkroom) throws -> Summary
@@ -28,7 +28,7 @@ extension Darkroom {
 }
 
 extension Darkroom.Summary {
-  /// What the jobs of both came to; what is left is that of this one.
+  /// The outcome of the jobs of both starts. `isUnfinished` and `ignored` are those of this one.
   fileprivate func adding(_ earlier: Self) -> Self {
     Self(
       states: states.union(earlier.states), hadTrouble: hadTrouble || earlier.hadTrouble,

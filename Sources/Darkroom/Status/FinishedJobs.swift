@@ -2,17 +2,17 @@ import Gallery
 import Model
 import System
 
-/// The jobs whose reports are in the outbox.
+/// The jobs with a report in the outbox.
 struct FinishedJobs {
   let outbox: String
 
-  /// Those that ended last, the latest first, and how many there are. What cannot be read is left out.
+  /// The `limit` jobs that ended last, the latest first, and their total number. Unreadable reports are left out.
   func latest(_ limit: Int) -> (jobs: [Status.Finished], total: Int) {
     let (heads, total) = heads(limit)
     return (heads.compactMap { finished($0.job, $0.head) }, total)
   }
 
-  /// Those that ended last, as the gallery shows them, and whether there are more.
+  /// The jobs that ended last, for the gallery, and whether there are more.
   func latestEnded(_ limit: Int) -> (jobs: [EndedJob], hasOlder: Bool) {
     let (heads, total) = heads(limit)
     let folder = try? OpenFolder(outbox)
@@ -23,11 +23,11 @@ struct FinishedJobs {
     return (jobs, total > limit)
   }
 
-  /// The beginnings of the latest reports.
+  /// The heads of the latest reports.
   private func heads(_ limit: Int) -> (heads: [(job: String, head: ReportHead)], total: Int) {
     guard let folder = try? OpenFolder(outbox), let names = try? folder.names() else { return ([], 0) }
     let reports = names.compactMap { name -> (job: String, modified: FileIdentity.Time)? in
-      // A name that begins with a dot is no job's.
+      // Names of jobs do not begin with a dot.
       guard name.bytes.first != UInt8(ascii: "."), let job = name.text, let found = try? folder.folder(job),
         let status = try? found.status(of: "report.json"), status.kind == .file
       else { return nil }

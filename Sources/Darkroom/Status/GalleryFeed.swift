@@ -5,9 +5,9 @@ import Ledger
 import Model
 import System
 
-/// Tells `GalleryWriter` what the pages are to show. It belongs to the thread of `Darkroom`.
+/// Passes the contents of the pages to `GalleryWriter`. Used on the thread of `Darkroom`.
 final class GalleryFeed {
-  /// A job gets a page when it has run for so long, in seconds.
+  /// How long a job must run before it gets a page, in seconds.
   static let patience = 2.0
 
   private let inbox: String
@@ -16,13 +16,13 @@ final class GalleryFeed {
   /// nil while no pages are written.
   private(set) var writer: GalleryWriter?
 
-  /// When something may be told again, as `Clock.monotonicSeconds`.
+  /// When pages may be written again, as `Clock.monotonicSeconds`.
   private var next: Double
   private var last: OutboxPage?
 
   /// - Parameters:
-  ///   - inbox: Its path.
-  ///   - make: Makes the writer when it is needed first.
+  ///   - inbox: The inbox's path.
+  ///   - make: Creates the writer when it is first needed.
   init(inbox: String, now: Double, make: @escaping () -> GalleryWriter) {
     self.inbox = inbox
     self.make = make
@@ -36,14 +36,14 @@ final class GalleryFeed {
     last = nil
   }
 
-  /// When `update` is to be called although nothing else happens, as `Clock.monotonicSeconds`; nil when it need not be.
+  /// When `update` must be called if nothing else happens, as `Clock.monotonicSeconds`; nil when it need not be.
   func due(_ jobs: LiveJobs) -> Double? {
     guard let writer, !jobs.runs.isEmpty || writer.isBehind else { return nil }
     return next
   }
 
-  /// Writes the pages that show something else now.
-  /// - Parameter status: As it was written last.
+  /// Writes the pages that have changed.
+  /// - Parameter status: The status that was written last.
   func update(_ jobs: LiveJobs, _ status: Status?, now: Double) {
     guard let writer, let status, now >= next else { return }
     guard !writer.isBusy else {
@@ -60,7 +60,7 @@ final class GalleryFeed {
     writer.write(.init(page: page, jobs: live))
   }
 
-  /// Writes the pages as they are to stay while no process runs.
+  /// Writes the pages for the time while no process runs.
   func close(_ jobs: LiveJobs, _ status: Status?, now: Double) {
     guard let writer, let status else { return }
     var page = page(jobs, status)
@@ -93,7 +93,7 @@ final class GalleryFeed {
     return page
   }
 
-  /// What the page of a live job shows; nil for a run that gets none, as one whose job has a later one.
+  /// The contents of a live job's page; nil for a run without a page, such as one that a later run of its job replaces.
   private func job(_ run: JobRun, _ jobs: LiveJobs, _ paused: String?, isLast: Bool = false) -> GalleryWriter.LiveJob? {
     let running: RunEntries
     switch run.phase {

@@ -5,8 +5,8 @@ import Operations
 import System
 
 extension Status {
-  /// Records which of the queued manifests wait for another of the same job.
-  /// - Parameter replaceable: The files of live jobs of which another of the same name takes the place. Default: none.
+  /// Finds the queued manifests that wait for another one of the same job.
+  /// - Parameter replaceable: The files of live jobs that another file of the same name replaces. Default: none.
   mutating func findQueuedBehind(replaceable: Set<String> = []) {
     var taken = Set(jobs.map(\.job))
     let behind = queued.compactMap { file -> QueuedBehind? in
@@ -18,13 +18,13 @@ extension Status {
     queued_behind = behind.isEmpty ? nil : behind
   }
 
-  /// Records which of the queued manifests somebody has open for writing.
+  /// Finds the queued manifests that a process has open for writing.
   mutating func findQueuedOpen(_ isOpen: (String) -> Bool) {
     let open = queued.filter(isOpen)
     queued_open = open.isEmpty ? nil : open
   }
 
-  /// The queued manifests that wait for a job with deferred entries, which may take as long as `--retry-for`, in words.
+  /// Descriptions of queued manifests that wait for a job with deferred entries, possibly as long as `--retry-for`.
   package var waitsForDeferred: [String] {
     let deferring = Dictionary(
       jobs.filter { $0.deferred != nil }.map { ($0.job, $0) }, uniquingKeysWith: { first, _ in first })
@@ -40,13 +40,12 @@ extension Status {
 }
 
 extension Status.Queues {
-  /// Where an entry's two operations are. Each entry counts once, so that no number comes to less than none, whatever
-  /// the operations do meanwhile.
+  /// The stage of an entry's two operations. Each entry counts once, even while its operations run on.
   enum Stage {
     case waitsForDownload, downloads, waitsForFiltration, filters, hasEnded
 
-    /// An operation only goes on from waiting to executing to finished. So what does not execute and, asked after that,
-    /// has not finished was still waiting when it was first asked.
+    /// Operations only go from waiting to executing to finished. An operation that is not executing, and after that not
+    /// finished, was therefore waiting at the first check.
     init(download: Operation, filtration: Operation) {
       if filtration.isExecuting {
         self = .filters
@@ -79,7 +78,7 @@ extension PendingOperations {
 }
 
 extension DecodingPool {
-  /// The workers; nil when there are none because this process decodes.
+  /// The workers; nil when this process decodes.
   var status: Status.Workers? {
     guard hasWorkers else { return nil }
     let counts = counts

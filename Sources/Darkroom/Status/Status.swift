@@ -2,15 +2,15 @@ import Foundation
 import Inbox
 import Model
 
-/// What the program is doing, as `status.json` has it and `darkroom status --json` prints it. Keys without a value are
-/// left out; times are RFC 3339 in UTC with milliseconds.
+/// The state of the program, as in `status.json` and in the output of `darkroom status --json`. Keys without a value
+/// are left out. Times are RFC 3339 in UTC with milliseconds.
 package struct Status: Sendable, Equatable, Codable {
   package static let schemaVersion = 1
 
-  /// Lists that an inbox can make arbitrarily long have at most so many members, and a total beside them.
+  /// The most members of lists that depend on the inbox. Each has a total beside it.
   package static let listLimit = 1000
 
-  /// So many hosts at most are named.
+  /// The most hosts that are listed.
   package static let hostLimit = 100
 
   /// A job that has not ended.
@@ -19,29 +19,29 @@ package struct Status: Sendable, Equatable, Codable {
     package let run_id: String
     /// `waiting`, `planning`, `fetching`, `running`, `replaced`, `cancelling` or `finishing`.
     package var state: String
-    /// Entries of the manifest; not known before it has been read.
+    /// The entries of the manifest; nil before it has been read.
     package var total: Int?
     package var filtered: Int?
     package var failed: Int?
     package var cancelled: Int?
     /// Entries whose download failed and that wait to be tried again.
     package var retrying: Int?
-    /// Entries that wait until others of the job have succeeded, or until another of their variants is downloaded; nil without
-    /// any.
+    /// Entries that wait until others of the job have succeeded, or another of their variants is downloaded; nil when
+    /// there are none.
     package var waiting_for_others: Int?
-    /// Entries that are tried again later, because of `--retry-for`.
+    /// Entries that are deferred because of `--retry-for`.
     package var deferred: Int?
-    /// When the first of them is tried again; nil when that is now.
+    /// When the first of them is tried again; nil when it is due.
     package var deferred_until: String?
-    /// Hosts on hold: `hostLimit` of them at most, in the order in which they are asked again.
+    /// Hosts on hold, at most `hostLimit`, in the order in which their holds end.
     package var held_hosts: [HeldHost]?
     package var held_hosts_total: Int?
     package var transfers: Transfers?
-    /// What keeps it from being faster now; nil when that is not known.
+    /// The current bottleneck; nil when it is not known.
     package var bounded_by_now: Bottleneck?
-    /// Rows a second since the job began or was resumed.
+    /// Rows per second since the job began or was resumed.
     package var rate: Double?
-    /// Seconds that the rest will take at this rate.
+    /// The remaining time in seconds at this rate.
     package var seconds_left: Double?
   }
 
@@ -49,7 +49,7 @@ package struct Status: Sendable, Equatable, Codable {
   package struct Finished: Sendable, Equatable, Codable {
     package let job: String
     package var run_id: String?
-    /// As in its report.
+    /// The state in its report.
     package let state: String
     package var finished_at: String?
     package var total: Int?
@@ -60,11 +60,11 @@ package struct Status: Sendable, Equatable, Codable {
     package let report: String
   }
 
-  /// A manifest that waits for another of the same job, which is live or comes before it.
+  /// A manifest that waits for another one of the same job, which is live or earlier in the queue.
   package struct QueuedBehind: Sendable, Equatable, Codable {
     package let file: String
     package let job: String
-    /// Whether it takes the place of that one, whose job is live, when it is planned; nil for no.
+    /// Whether it will replace that one, whose job is live; nil for no.
     package var replaces: Bool?
   }
 
@@ -74,7 +74,7 @@ package struct Status: Sendable, Equatable, Codable {
     package let until: String
   }
 
-  /// A host that does not answer: entries wait for it.
+  /// A host that does not answer, and for which entries wait.
   package struct ClosedHost: Sendable, Equatable, Codable {
     /// `this machine` for all hosts that have never answered.
     package let host: String
@@ -86,7 +86,7 @@ package struct Status: Sendable, Equatable, Codable {
   /// A host that is in use and has a rule.
   package struct RuledHost: Sendable, Equatable, Codable {
     package let host: String
-    /// The patterns of its rules: that for all ports, and those for single ones.
+    /// The patterns of its rules: the one for all ports, and those for single ports.
     package let rules: [String]
   }
 
@@ -95,9 +95,9 @@ package struct Status: Sendable, Equatable, Codable {
     package let limit: Int
     /// Entries whose operation runs.
     package let running: Int
-    /// Entries that wait for their operation, those included that have none yet because of `--per-host`.
+    /// Entries that wait for their operation, including those that have none yet because of `--per-host`.
     package var waiting: Int
-    /// How many of the downloads that run have left their places because they are slow; nil without any.
+    /// The number of slow downloads, which have given up their slots; nil when there are none.
     package var slow: Int?
   }
 
@@ -110,10 +110,10 @@ package struct Status: Sendable, Equatable, Codable {
   /// The processes that decode pictures.
   package struct Workers: Sendable, Equatable, Codable {
     package let running: Int
-    /// How many were started, and how many of them were lost, since the program began.
+    /// The numbers of workers that were started and lost since the program began.
     package let started: Int
     package let lost: Int
-    /// What the kernel holds them with: `seccomp`, `landlock`, `no-new-privs`.
+    /// The measures that confine them: `seccomp`, `landlock`, `no-new-privs`.
     package let confinement: [String]
   }
 
@@ -123,7 +123,7 @@ package struct Status: Sendable, Equatable, Codable {
     package var reason: String?
     package var since: String?
 
-    /// The pause in words, e.g. `deploy.lock (until the backup is done)`.
+    /// A description of the pause, such as `deploy.lock (until the backup is done)`.
     package var description: String { (lock ?? cause) + (reason.map { " (\($0))" } ?? "") }
   }
 
@@ -134,13 +134,13 @@ package struct Status: Sendable, Equatable, Codable {
   }
 
   package var schema_version = Status.schemaVersion
-  /// A job that can neither begin nor end now, or some of whose results cannot be delivered; it is tried again. Or a job that
-  /// has ended, and whose manifest cannot be moved out of the inbox.
+  /// A job that can neither begin nor end now, or whose results cannot all be delivered, and that is tried again; or an
+  /// ended job whose manifest cannot be moved out of the inbox.
   package struct Wait: Sendable, Equatable, Codable {
     package let job: String
     package let why: String
-    /// Set when the job's report is there, and only its manifest is in the way: the file's inode, size, mtime and ctime. Another
-    /// file of its name is a new manifest.
+    /// The inode, size, mtime and ctime of the manifest. Set when the job's report was delivered, and only its manifest
+    /// cannot be moved. A file of its name with another identity is a new manifest.
     package var manifest: String?
     /// The options that it was accepted with and that are missing now; nil when it waits for something else.
     package var missing_options: [String]?
@@ -160,41 +160,41 @@ package struct Status: Sendable, Equatable, Codable {
   package let outbox: String
   package var running = false
   package var process: Int?
-  /// What tells the process from a later one with its id, see `ProcessStart`.
+  /// Distinguishes the process from a later one with its id, see `ProcessStart`.
   package var process_start: String?
   package var updated_at: String?
   /// Why the process cannot read the inbox; nil when it can.
   package var inbox_error: String?
-  /// Jobs that have not ended: the live ones first, in the order in which they became live.
+  /// Jobs that have not ended. Live ones come first, in the order in which they became live.
   package var jobs: [Job] = []
-  /// Jobs that wait because something is in their way: `listLimit` of them at most; nil without any.
+  /// Jobs that wait because of an error, at most `listLimit`; nil when there are none.
   package var waits: [Wait]?
   package var waits_total: Int?
-  /// Why it cannot be told which jobs have not ended; nil when it can.
+  /// Why it is unknown which jobs have not ended; nil when it is known.
   package var jobs_unknown: String?
-  /// Manifests that wait for their turn: the first `listLimit` of them.
+  /// The manifests that wait to become live, at most `listLimit`.
   package var queued: [String] = []
   package var queued_total = 0
-  /// Of these, those that wait for another manifest of the same job; nil without any.
+  /// The queued manifests that wait for another one of the same job; nil when there are none.
   package var queued_behind: [QueuedBehind]?
-  /// Of these, those that are to be cancelled; nil without any.
+  /// The queued manifests that will be cancelled; nil when there are none.
   package var queued_cancelled: [String]?
-  /// Of these, those that somebody has open for writing, and that are not read until that has ended; nil without any.
+  /// The queued manifests that are not read yet because a process has them open for writing; nil when there are none.
   package var queued_open: [String]?
   package var queues: Queues?
-  /// Jobs that have ended, the latest first; nil where nobody asked for them.
+  /// Jobs that have ended, the latest first; nil when they were not requested.
   package var finished: [Finished]?
   package var finished_total: Int?
-  /// nil when the program itself decodes.
+  /// nil when this process decodes.
   package var workers: Workers?
-  /// Hosts that do not answer, those that stopped first before others: `hostLimit` of them at most; nil without any.
+  /// Hosts that do not answer, in the order in which they were closed, at most `hostLimit`; nil when there are none.
   package var closed_hosts: [ClosedHost]?
   package var closed_hosts_total: Int?
-  /// Hosts in use that have rules, `hostLimit` of them at most; nil without any.
+  /// Hosts in use that have rules, at most `hostLimit`; nil when there are none.
   package var ruled_hosts: [RuledHost]?
   package var ruled_hosts_total: Int?
   package var pauses: [Pause] = []
-  /// What is ignored in the inbox: `listLimit` of it at most.
+  /// Ignored files and folders in the inbox, at most `listLimit`.
   package var ignored: [Ignored] = []
   package var ignored_total = 0
 

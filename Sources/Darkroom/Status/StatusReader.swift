@@ -7,8 +7,8 @@ import Manifests
 import Model
 import System
 
-/// Finds out what an instance is doing or, when none runs, what the last one left to be done. For a user who may read the
-/// outbox and not the rest, what the instance wrote for everybody has to do.
+/// Reads the status of an instance or, when none runs, finds the work that the last one left. A user who may read only
+/// the outbox gets the status that the instance has written.
 package struct StatusReader {
   private let configuration: Configuration
   private let state: StateFolder
@@ -20,10 +20,9 @@ package struct StatusReader {
     outbox = OutboxFolder(path: configuration.outbox)
   }
 
-  /// - Parameter countsRows: Whether the rows of jobs that wait for the next start are counted, and without an instance it is
-  ///   asked who has queued manifests open, which takes the longer, the more there are.
-  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `StopError.missing` when nothing can be told, because this user
-  ///   may not read what the instance has written.
+  /// - Parameter countsRows: Whether to count the rows of jobs that wait for the next start and, without an instance,
+  ///   to find out which queued manifests are open for writing. Both take longer when there are more of them.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`; `StopError.missing` when this user may not read the status.
   package func read(countsRows: Bool = true) throws -> Status {
     let deadline = Clock.monotonicSeconds + Self.firstStatusTime
     while true {
@@ -31,7 +30,7 @@ package struct StatusReader {
       guard let process = try runningProcess(written) else {
         if let why = otherOutbox { return try readWithoutOutbox(why, countsRows: countsRows) }
         let status = try readStopped(written, countsRows: countsRows)
-        // An instance that has begun meanwhile has the ledger open.
+        // An instance that has just started may have the ledger open.
         if status.jobs_unknown != nil, Clock.monotonicSeconds < deadline, try runningProcess(self.written()) != nil {
           continue
         }
@@ -47,11 +46,11 @@ package struct StatusReader {
     }
   }
 
-  /// An instance that has just begun has not written its status yet. It is waited for so long, in seconds, since the ledger
-  /// is its own already.
+  /// How long to wait for the first status of an instance that has just started, in seconds. The ledger cannot be read
+  /// then.
   private static let firstStatusTime = 1.0
 
-  /// What an earlier instance left to be done for one that takes long to begin.
+  /// The work that an earlier instance left, while the current one has not written a status yet.
   private func left(by written: Status?, before process: Int) -> Status {
     var status = empty
     status.jobs = written?.jobs.map(\.stopped) ?? []
@@ -60,20 +59,20 @@ package struct StatusReader {
   }
 
   /// Adds the jobs that have ended.
-  /// - Parameter limit: So many at most.
+  /// - Parameter limit: The most jobs to add.
   package func addFinished(to status: inout Status, limit: Int) {
     let finished = FinishedJobs(outbox: configuration.outbox).latest(limit)
     (status.finished, status.finished_total) = (finished.jobs, finished.total)
   }
 
-  /// The locks that hold whether or not an instance runs.
+  /// The locks in the inbox, whether or not an instance runs.
   /// - Throws: `SystemError`.
   package static func pauses(inbox: String, lockFile: String?) throws -> [Status.Pause] {
     let inbox = try Inbox(path: inbox, extraLock: lockFile)
     return try pauses(inbox.scan(), in: inbox.folder)
   }
 
-  /// Without an instance the file's time tells since when there is a lock.
+  /// The pauses for the locks of a scan. Without an instance, the time of the lock's file is used as its beginning.
   private static func pauses(_ scan: InboxScan, in inbox: OpenFolder) -> [Status.Pause] {
     scan.locks.map { lock in
       let status = lock.name.hasPrefix("/") ? try? FileStatus(of: lock.name) : try? inbox.status(of: lock.name)
@@ -86,7 +85,7 @@ package struct StatusReader {
     Status(version: Tool.version, inbox: configuration.inbox, outbox: configuration.outbox)
   }
 
-  // MARK: What the instance has written
+  // MARK: The written status
 
   /// The status that an instance wrote last; nil when there is none.
   /// - Throws: `StopError.missing`.
@@ -111,13 +110,13 @@ package struct StatusReader {
     return nil
   }
 
-  /// The instance's process; nil when none runs.
+  /// The process of the instance; nil when none runs.
   private func runningProcess(_ written: Status?) throws(SystemError) -> Int? {
     do throws(SystemError) {
       return try InstanceLock.holder(
         file: OutboxFolder.hidden(OutboxFolder.instanceName), beneath: outbox.path)
     } catch  where error.cause == .permission {
-      // The lock is for its owner alone.
+      // Only its owner can open the lock.
       guard let process = written?.process, let start = written?.process_start,
         ProcessStart.isRunning(process, startedAt: start)
       else { return nil }
@@ -125,20 +124,20 @@ package struct StatusReader {
     }
   }
 
-  /// Whether there is a ledger. The state in the outbox is not reached by way of a symbolic link that nobody has named.
+  /// Whether there is a ledger. A symbolic link to the state in the outbox is not followed.
   private var hasLedger: Bool {
     guard state.path == outbox.hidden else { return FileManager.default.fileExists(atPath: state.ledger) }
     let ledger = OutboxFolder.hidden(Folder.name(of: state.ledger))
     return (try? OpenFolder(searching: outbox.path).status(of: ledger)) != nil
   }
 
-  /// Whether this user may read the ledger, or would be told that there is none.
+  /// Whether this user may read the ledger, or there is none.
   private var mayReadState: Bool { access(state.ledger, R_OK) == 0 || errno != EACCES }
 
   // MARK: Without the outbox
 
-  /// Why the folder at the outbox's path is not the outbox that was used with the inbox; nil when it is, and when this user
-  /// may not know.
+  /// Why the folder at the outbox's path is not the outbox that was used with the inbox; nil when it is, or when this
+  /// user may not find out.
   private var otherOutbox: String? {
     guard let file = try? OpenFolder(configuration.inbox).open(reading: Inbox.instanceFile),
       let notes = try? InstanceLock.notes(of: file),
@@ -148,7 +147,7 @@ package struct StatusReader {
     return "\(outbox.path): \(difference.text). Is the outbox mounted? Nothing is lost"
   }
 
-  /// What the inbox tells.
+  /// The status from the inbox only.
   private func readWithoutOutbox(_ why: String, countsRows: Bool) throws -> Status {
     var status = try readStopped(nil, countsRows: countsRows, unknown: why)
     status.process = try? InstanceLock.holder(file: Inbox.instanceFile, beneath: configuration.inbox)
@@ -158,7 +157,7 @@ package struct StatusReader {
 
   // MARK: Without an instance
 
-  /// - Parameter unknown: Why it cannot be told which jobs have not ended. Default: that is to be found out.
+  /// - Parameter unknown: Why it is unknown which jobs have not ended. Default: nil, that is found out.
   private func readStopped(_ written: Status?, countsRows: Bool, unknown: String? = nil) throws -> Status {
     var status = empty
     var live: [JobManifest] = []
@@ -183,7 +182,7 @@ package struct StatusReader {
     let waits = stuck + held(of: status.jobs, written)
     if !waits.isEmpty { (status.waits, status.waits_total) = (waits, waits.count) }
     let taken = Set(live.map(\.identity) + stuck.compactMap(\.manifest))
-    // Of which files they are is not known then, and those of their names come first.
+    // Without the ledger, the files of the jobs are unknown. The first manifest of a job's name is taken for its file.
     var names = Set(isFromLedger ? [] : status.jobs.map(\.job))
     let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove($0.job) == nil }
     status.queued = queued.prefix(Status.listLimit).map(\.file)
@@ -227,7 +226,7 @@ package struct StatusReader {
     if !cancelled.isEmpty { status.queued_cancelled = cancelled.map(\.file) }
   }
 
-  /// What is in the inbox; nil when this user may not look.
+  /// Scans the inbox; nil when this user may not read it.
   private func scan() throws(SystemError) -> (InboxScan, Inbox)? {
     do throws(SystemError) {
       let inbox = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile)
@@ -237,7 +236,7 @@ package struct StatusReader {
     }
   }
 
-  /// Adds the jobs that are in the ledger.
+  /// Adds the jobs from the ledger.
   /// - Returns: Their manifests.
   private func addJobs(to status: inout Status, _ written: Status?, countsRows: Bool) throws -> [JobManifest] {
     guard hasLedger else { return [] }
@@ -257,7 +256,7 @@ package struct StatusReader {
       if let rows { shown.addCounts(rows[job.runID] ?? [:]) }
       return shown
     }
-    // One that cannot be read is set aside by the next start.
+    // A job with an unreadable manifest is set aside at the next start.
     return jobs.compactMap { try? JobManifest(text: $0.details) }
   }
 }
@@ -277,7 +276,7 @@ extension Status.Job {
     cancelled = rows["cancelled", default: 0]
   }
 
-  /// What an instance that has ended wrote of a job, as it is now.
+  /// A job that an ended instance had written, in its current state.
   fileprivate var stopped: Status.Job {
     Status.Job(
       job: job, run_id: run_id, state: "waiting", total: total, filtered: filtered, failed: failed,

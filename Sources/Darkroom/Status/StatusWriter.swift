@@ -6,8 +6,8 @@ import Model
 import Operations
 import System
 
-/// Writes `status.json`: what the program is doing, for `darkroom status` and for scripts. All who may read the outbox may read
-/// it, unlike the ledger, so it has no URLs. It belongs to the thread of `Darkroom`.
+/// Writes `status.json`, for `darkroom status` and scripts. All users who may read the outbox may read it, unlike the
+/// ledger, so it contains no URLs. Used on the thread of `Darkroom`.
 final class StatusWriter {
   private let folder: OpenFolder
   private let inbox: String
@@ -15,26 +15,26 @@ final class StatusWriter {
   private let start = ProcessStart.of(Int(getpid()))
   private var next = 0.0
 
-  /// When a change may be written that came too soon after the last, as `Clock.monotonicSeconds`; nil when there may be none.
+  /// When a delayed change may be written, as `Clock.monotonicSeconds`; nil when there is none.
   private(set) var due: Double?
 
-  /// What was written last; nil before that.
+  /// The status that was written last; nil before the first.
   private(set) var last: Status?
   private var lastStages: [Int: JobRun.Stage] = [:]
 
-  /// - Parameter folder: Where the file lies.
+  /// - Parameter folder: The folder of the file.
   init(in folder: OpenFolder, inbox: String, outbox: String) {
     self.folder = folder
     self.inbox = inbox
     self.outbox = outbox
   }
 
-  /// Writes the status if it has changed: at once when one of a few live jobs enters another phase, or when a job is live
-  /// that neither the inbox nor the file shows, so that who waits for it finds it; otherwise at most once a second.
+  /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, or when a live
+  /// job is neither in the inbox nor in the file, so that `wait` finds it; otherwise at most once per second.
   /// - Parameters:
-  ///   - open: The manifests that somebody has open for writing.
+  ///   - open: The manifests that a process has open for writing.
   ///   - inboxError: Why the inbox cannot be read; nil when it can.
-  ///   - isLast: Whether it is written at once if it has changed, because the process ends.
+  ///   - isLast: Whether to write a change immediately, because the process ends.
   func write(
     _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
     isLast: Bool = false
@@ -51,14 +51,14 @@ final class StatusWriter {
     var status = status(of: jobs, ignored: ignored, open: open)
     status.inbox_error = inboxError
     guard status != last else {
-      // A pause lasts until the last sign of life when the program is killed in it.
+      // If the program is killed during a pause, the pause counts until the file's last modification.
       if !status.pauses.isEmpty, !status.jobs.isEmpty { folder.touch(OutboxFolder.statusName) }
       return
     }
     last = status
     var dated = status
     dated.updated_at = JSONValue.time(Clock.wallMilliseconds).string
-    // A status that cannot be written is no reason to stop working.
+    // An unwritable status does not stop the program.
     try? folder.replace(OutboxFolder.statusName, with: dated.text + "\n", mode: 0o644)
   }
 
@@ -119,7 +119,7 @@ extension Status {
     guard !closed.isEmpty else { return }
     let began = Clock.wallMilliseconds - Clock.monotonicMilliseconds
     closed_hosts = closed.prefix(Status.hostLimit).map { host, closed in
-      // To the second, so that the same time is the same text.
+      // Rounded to seconds, so that the text stays the same.
       ClosedHost(
         host: scheduler.shownName(of: host), cause: closed.failure.text,
         since: JSONValue.time((began + closed.since) / 1000 * 1000).string ?? "")
@@ -129,8 +129,8 @@ extension Status {
 }
 
 extension Status.Job {
-  /// A live job; nil until it is in the ledger. One of an earlier process is from the start.
-  /// - Parameter active: Milliseconds of the clock that stands still during pauses; nil during a pause.
+  /// A live job; nil until it is in the ledger. A job of an earlier process is in it from the start.
+  /// - Parameter active: Milliseconds of the clock that stops during pauses; nil during a pause.
   fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, active: Int?) {
     var unfinished: LedgerJob?
     if case .unfinished(let job) = run.source { unfinished = job }
@@ -155,7 +155,7 @@ extension Status.Job {
       addDeferred(run, scheduler)
       addRate(running, active: active)
     case .closing(let closing) where closing.entries.isSource:
-      // Nobody knows its entries.
+      // Its entries are not known.
       let state = closing.isSuperseded ? "replaced" : "cancelling"
       self.init(job: run.name, run_id: runID, state: state, transfers: scheduler.transfers(run: run.number))
     case .closing(let closing):
@@ -180,7 +180,7 @@ extension Status.Job {
     let held = scheduler.heldHosts(run: run.number, now: now, limit: Status.hostLimit)
     guard held.total > 0 else { return }
     held_hosts = held.hosts.map { host in
-      // To the second, so that the same wait is the same text.
+      // Rounded to seconds, so that the text stays the same.
       let until = (Clock.wallMilliseconds + host.until - now + 999) / 1000 * 1000
       return Status.HeldHost(host: host.name, until: JSONValue.time(until).string ?? "")
     }
@@ -192,25 +192,25 @@ extension Status.Job {
     guard count > 0 else { return }
     deferred = count
     let wait = (nextDue ?? 0) - Clock.monotonicMilliseconds
-    // To the second, so that the same wait is the same text.
+    // Rounded to seconds, so that the text stays the same.
     if wait > 0 { deferred_until = JSONValue.time((Clock.wallMilliseconds + wait + 999) / 1000 * 1000).string }
   }
 
   private mutating func addRate(_ running: RunEntries, active: Int?) {
-    // A rate from before a hold or a pause says nothing about how long that lasts.
+    // A rate from before a hold or a pause does not predict its end.
     guard held_hosts == nil, let active else { return }
     let ended = running.tally.counts.total
     let rate = Double(ended - running.began.ended) * 1000 / Double(max(1, active - running.began.milliseconds))
     guard rate > 0 else { return }
     self.rate = (rate * 10).rounded() / 10
     let left = running.plan.total - ended - (deferred ?? 0)
-    // What is deferred takes its own time.
+    // Deferred entries take an unknown time.
     if left > 0 || deferred == nil { seconds_left = (Double(left) / rate).rounded() }
   }
 }
 
 extension JobRun {
-  /// The name of its manifest, if another file of that name takes its place; nil when it comes to its end, or has come from
+  /// The name of its manifest, if another file of that name replaces it; nil when the run is ending, or its manifest is
   /// elsewhere.
   fileprivate var replaceableFile: String? {
     known.unwanted == nil && isUnfinished && stage != .done ? file?.description : nil

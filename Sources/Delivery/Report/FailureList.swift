@@ -4,9 +4,9 @@ import Ledger
 import Model
 import Scheduling
 
-/// The lines of `JOB.failed.jsonl`: the entries that have failed, as a manifest. Of a cancelled run also those that were not
-/// done and that a failed one comes after, itself or by way of others: without them the manifest would name unknown entries,
-/// or forget that they come first.
+/// The lines of `JOB.failed.jsonl`: the failed entries, as a manifest. For a cancelled run it also contains the
+/// cancelled entries on which failed ones depend, directly or indirectly. Without them the manifest would name unknown
+/// entries, or lose the dependencies.
 struct FailureList {
   let run: String
   let index: JobIndex
@@ -15,11 +15,11 @@ struct FailureList {
   /// Whether rows of the run are cancelled.
   let hasCancelled: Bool
 
-  /// Calls a function with each line, without its end, in the manifest's order.
-  /// - Throws: What the function throws; `SQLiteError`, `ReportRow.RowError`, `JSONError`.
+  /// Calls `body` with each line, without a line break, in the manifest's order.
+  /// - Throws: Errors of `body`; `SQLiteError`, `ReportRow.RowError`, `JSONError`.
   func eachLine(_ body: (String) throws -> Void) throws {
     let (included, needed) = try index.hasDependencies ? positions() : (PositionSet(), PositionSet())
-    // The rows of an entry with variants come one after the other, and have one line.
+    // The rows of an entry with variants are consecutive, and become one line.
     var rows: [FailedRow] = []
     func writeLine() throws {
       guard let first = rows.first else { return }
@@ -39,10 +39,10 @@ struct FailureList {
     try writeLine()
   }
 
-  /// - Returns: The places of all rows in the list, and of those among them that are cancelled.
+  /// - Returns: The positions of all rows in the list, and of the cancelled ones among them.
   private func positions() throws -> (included: PositionSet, needed: PositionSet) {
     var (included, cancelled, needed) = (PositionSet(), PositionSet(), PositionSet())
-    // Those whose dependencies have not been looked at.
+    // The positions whose dependencies must still be examined.
     var open: [Int] = []
     try ledger.eachEndedPage(run: run) { page in
       for ended in page {
@@ -66,16 +66,16 @@ struct FailureList {
   }
 }
 
-/// A row of the list of failures, which is a manifest.
+/// A row of the list of failures.
 struct FailedRow {
   let entry: Entry
-  /// nil for a row that was cancelled, and that one that has failed comes after.
+  /// nil for a cancelled row on which a failed one depends.
   let failure: ReportRow.Failure?
 
-  /// The rows of one entry as a line.
+  /// The line for the rows of one entry.
   /// - Parameters:
-  ///   - rows: At least one; several of an entry with variants.
-  ///   - after: The names of the entries in the list that it comes after.
+  ///   - rows: At least one row; several for an entry with variants.
+  ///   - after: The names of its dependencies in the list.
   static func manifestLine(_ rows: [FailedRow], after: [String]) -> JSONValue {
     guard let first = rows.first else { return .object([]) }
     let entry = first.entry
@@ -93,7 +93,7 @@ struct FailedRow {
     return .object([source] + entry.request.members + named + made + members)
   }
 
-  /// The row as one of the variants of its entry.
+  /// The row as a variant of its entry.
   private var variant: JSONValue {
     .object(
       [.init("name", .string(entry.variant ?? ""))] + entry.outputMembers
@@ -102,7 +102,7 @@ struct FailedRow {
 }
 
 extension Entry {
-  /// What is made of its source, as fields.
+  /// The processing of its source, as fields.
   fileprivate var outputMembers: [JSONValue.Member] {
     [
       .init("filters", .string(recipe.description)), .init("format", .string(options.format?.rawValue ?? "keep")),

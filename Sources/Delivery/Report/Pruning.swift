@@ -3,11 +3,10 @@ import Ledger
 import Model
 import System
 
-/// Removes the results of a job's earlier runs that its manifest no longer names (`--prune`), and forgets them.
+/// Removes results that a job's manifest no longer names from the outbox and the ledger (`--prune`).
 ///
-/// A file goes only if it is still what this program put there. What was there before it and was adopted stays, and so does
-/// everything of which that is not known. It is done before the report is written, because whoever waits for that may copy the
-/// folder.
+/// A file is removed only if it is unchanged since this program delivered it. Adopted files and files of unknown origin
+/// stay. Runs before the report is written, since a consumer that waits for the report may copy the folder.
 package struct Pruning: @unchecked Sendable {  // the index has one owner at a time
   package let run: RunContext
   package let index: JobIndex
@@ -19,7 +18,8 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
     self.ledger = ledger
   }
 
-  /// To be called when all rows of the run are durable, and nothing failed. Done again after a crash, it does the rest.
+  /// Prunes the results. Must be called when all rows of the run are durable and none failed. An interrupted call is
+  /// completed by the next.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
   package func prune() throws {
     try index.fill { try index.prepareKept() }
@@ -36,8 +36,8 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
   }
 
   /// Removes a file if it may be removed.
-  /// - Parameter folders: Gets the subfolder that has lost a name.
-  /// - Returns: Whether it was removed. What cannot be removed now is left to a later run.
+  /// - Parameter folders: Receives the subfolder of a removed file.
+  /// - Returns: Whether it was removed. A file that cannot be removed now is left to a later run.
   private func remove(_ output: LedgerOutput, _ folders: inout Set<String>) -> Bool {
     guard output.wasMade, let folder = try? run.folder.open(Folder.parent(of: output.target)) else { return false }
     let name = Folder.name(of: output.target)
@@ -52,8 +52,8 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
 }
 
 extension ReportRow {
-  /// The result, what was made of it, and the file that its source has, or would have, in `originals`. One whose format is not
-  /// known has no extension.
+  /// The result, its derived files, and the file of its source in `originals`, whether or not it exists. If the
+  /// source's format is unknown, that file is without an extension.
   fileprivate var keptFiles: [String] {
     guard let output else { return [] }
     return [output.file, source?.file ?? originalName(for: output)] + derived.values
@@ -70,7 +70,7 @@ extension ReportRow {
 }
 
 extension LedgerOutput {
-  /// Whether this program has put the file there, and not found it there.
+  /// Whether this program created the file, and did not adopt it.
   fileprivate var wasMade: Bool {
     guard let origin else { return false }
     return Artifact.Kind(rawValue: origin) != nil || Provenance(text: origin)?.isAdopted == false

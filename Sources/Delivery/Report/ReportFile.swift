@@ -8,32 +8,31 @@ import Model
 import Scheduling
 import System
 
-/// Writes the documents of a finished run to staging: its failures, its manifest and its report. Rows are streamed from the
-/// ledger.
+/// Writes the documents of a finished run to staging: failures, manifest and report. Rows are streamed from the ledger.
 package struct ReportFile: @unchecked Sendable {  // the index has one owner at a time
   package let run: RunContext
   package let manifest: JobManifest
   package let outcome: JobOutcome
 
-  /// The oldest first, all of them ended.
+  /// The pauses, the oldest first. All have ended.
   package let pauses: [LedgerPause]
   package let index: JobIndex
   package let ledger: Ledger
   package let state: StateFolder
 
-  /// How often the sources of the rows occur; nil when that does not matter.
+  /// The counts of the rows' sources; nil when the report need not warn of frequent ones.
   package var sources: SourceCounts?
 
-  /// Called when the file system has refused to give the manifest its permissions. Default: nothing is done.
+  /// Called when the file system refuses to set the permissions of the manifest. Default: does nothing.
   package var accessRefused: @Sendable (SystemError) -> Void = { _ in }
 
-  /// What is doubtful about the manifest.
+  /// The warnings about the manifest.
   package var manifestWarnings: [ManifestWarning] = []
 
-  /// Whether the manifest's `defaults` have something that only its owner is to read.
+  /// Whether the manifest's `defaults` contain secrets.
   package var hasSecretDefaults = false
 
-  /// What is to know that a page of the run is made, from the same rows; nil when none is. Default: nil.
+  /// Used to write the run's page from the same rows. Default: nil, no page is written.
   package var gallery: GalleryWriter?
 
   package init(
@@ -56,13 +55,13 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     self.gallery = gallery
   }
 
-  /// Writes and syncs everything, and syncs the log of the rows. Done again after a crash, it writes the same.
+  /// Writes and syncs all documents, and syncs the log. After a crash, the same documents are written again.
   /// - Throws: `SystemError`, `SQLiteError`.
   package func write() throws -> ReportDelivery {
     do {
       return try writeAll()
     } catch {
-      // On a full disk it takes room that others need, and it is written again.
+      // On a full disk the space is needed by others, and the documents are written again.
       for name in ["failed.jsonl", "manifest", "report.json", PagePlace.name] {
         run.staging.remove(run.staging.document(name))
       }
@@ -87,12 +86,12 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents)
   }
 
-  /// All rows are in the log, whoever wrote them: before the report tells that the run is done they are on disk.
+  /// Syncs the log, which contains all rows, before the report says that the run is done.
   private func syncEntriesLog() throws(SystemError) {
     do {
       try run.folder.open(file: Folder.name(of: run.folder.entriesLog)).sync()
     } catch  where error.code == ENOENT {
-      // Whoever waited for the results may have taken the folder away.
+      // A consumer may have moved the folder away.
     }
   }
 
@@ -106,8 +105,8 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     return Delivery(staged: staged, target: Folder.name(of: path), bytes: file.size, sha256: file.digest.hexDigest())
   }
 
-  /// The snapshot is on disk already: it gets a second name where the file system allows it.
-  /// - Returns: nil when there is no snapshot, and no room for the file either.
+  /// Links the snapshot, which is synced, or copies it where links are refused.
+  /// - Returns: nil when there is neither a snapshot nor space for the file.
   private func stageManifest() throws -> Delivery? {
     if manifest.tooLarge != nil { return try stageUncopied() }
     let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
@@ -126,8 +125,8 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
       staged: name, target: Folder.name(of: target), bytes: try file.status().size, sha256: manifest.sha256)
   }
 
-  /// Gives the manifest the permissions of the file that was dropped, unless it holds secrets. Where the file system knows no
-  /// permissions, as CIFS, it decides itself.
+  /// Gives the manifest the permissions of the file that was dropped, or makes it private if it contains secrets. Some
+  /// file systems, such as CIFS, do not support permissions.
   private func setAccess(of file: OpenFile) throws {
     guard let mode = manifest.mode else { return }
     let isPlanned = outcome.state != .rejected && outcome.state != .superseded && manifest.list == nil
@@ -143,7 +142,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     }
   }
 
-  /// The file of which there is no snapshot gets a second name, or is copied where that is refused, if it was read to its end.
+  /// Links a manifest without a snapshot from the inbox, or copies it if it was read completely and links are refused.
   private func stageUncopied() throws -> Delivery? {
     let (staging, name) = (try run.staging.open(), run.staging.document("manifest"))
     try staging.remove(name)
@@ -163,7 +162,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
         return nil
       }
     } catch  where error.cause == .occupied {
-      // Somebody has put a symbolic link in its place.
+      // The name belongs to a symbolic link now.
       try staging.remove(name)
       return nil
     }
@@ -196,7 +195,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     try file.write(text + "\n]}\n")
   }
 
-  /// Rows are read for it only if a source may have occurred often enough.
+  /// The warnings about frequent sources. Rows are read only if a source may be frequent enough.
   private func sameSources() throws -> [ReportWarning] {
     guard let sources, sources.isAnyFrequent else { return [] }
     var same = SameSources(threshold: sources.threshold)
@@ -212,7 +211,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
   }
 }
 
-/// A file that is written from its beginning, with the digest of what was written.
+/// A file that is written sequentially, with the digest of its bytes.
 private final class DigestedFile {
   let digest = MessageDigest()
   private(set) var size = 0

@@ -2,20 +2,20 @@ import JobIndex
 import JSON
 import Manifests
 
-/// Something about a job that is doubtful, although no entry failed by it.
+/// A warning about a job. No entry fails because of it.
 package struct ReportWarning: Sendable, Equatable {
-  /// The stable codes of warnings about results; those about manifests are `ManifestWarning.Code`'s.
+  /// The stable codes of warnings about results. Warnings about manifests have those of `ManifestWarning.Code`.
   enum Code: String, Sendable, CaseIterable {
-    /// Many different URLs gave the same bytes.
+    /// Many different URLs returned the same bytes.
     case sameSource = "same-source"
-    /// Something that is not the program's has the name of the job's page.
+    /// Another file has the name of the job's page.
     case pageObstacle = "page-obstacle"
   }
 
   /// For people.
   let message: String
 
-  /// Where the first row that it concerns is in the report, or a place in the manifest.
+  /// The location of the first row that it concerns in the report, or of its cause in the manifest.
   let place: String
 
   let json: JSONValue

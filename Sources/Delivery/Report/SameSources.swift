@@ -1,17 +1,17 @@
-/// Finds sources that many different requests gave: often a placeholder that a server sends instead of what is missing.
+/// Finds sources that many different requests returned. Often these are placeholders for missing pictures.
 struct SameSources {
-  /// More different requests than this with one source are not counted.
+  /// The most requests that are counted for one source.
   static let requestLimit = 10_000
 
-  /// More warnings are not given.
+  /// The most warnings.
   static let warningLimit = 20
 
   private struct Group {
     let sha256: String
-    /// The place of the first row.
+    /// The position of the first row.
     let index: Int
     var names: [String] = []
-    /// Hash values of the different requests.
+    /// The hash values of the different requests.
     var requests: Set<Int> = []
   }
 
@@ -19,14 +19,14 @@ struct SameSources {
   private var groups: [Group] = []
   private var places: [String: Int] = [:]
 
-  /// - Parameter threshold: How many different requests with the same source are doubtful.
+  /// - Parameter threshold: The number of different requests for one source from which on there is a warning.
   init(threshold: Int) { self.threshold = threshold }
 
-  /// Adds a row that has a result.
+  /// Adds a row with a result.
   /// - Parameters:
-  ///   - index: Its place in the manifest.
-  ///   - request: What tells its request from others.
-  ///   - name: Called for the first rows of a source.
+  ///   - index: The position of the row.
+  ///   - request: Identifies the request.
+  ///   - name: Returns the name of the row. Called for the first rows of a source.
   mutating func add(_ sha256: String, index: Int, request: String, name: () throws -> String) rethrows {
     let place = places[sha256] ?? groups.count
     if place == groups.count {
@@ -38,7 +38,7 @@ struct SameSources {
     groups[place].names.append(try name())
   }
 
-  /// The sources that are doubtful, the most frequent first.
+  /// The warnings, the most frequent source first.
   var warnings: [ReportWarning] {
     groups.filter { $0.requests.count >= threshold }
       .sorted { ($1.requests.count, $0.index) < ($0.requests.count, $1.index) }

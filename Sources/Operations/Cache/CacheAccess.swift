@@ -2,26 +2,26 @@ import Model
 import System
 import Transfer
 
-/// How the downloads of a job may use what was downloaded before.
+/// How the downloads of a job use earlier downloads.
 struct CacheAccess: Sendable {
-  /// nil when there is none.
+  /// nil when there is no cache.
   let cache: DownloadCache?
 
-  /// Whether what earlier runs downloaded is ignored.
+  /// Whether sources that earlier runs downloaded are ignored.
   let isRefreshing: Bool
 
-  /// Larger sources are ignored: they would be rejected if they were downloaded.
+  /// The greatest size of a source. Larger ones are ignored, since they would be rejected when downloaded.
   let maxBytes: Int
 
   let runID: String
 
-  /// When that was accepted, in milliseconds since 1970, UTC.
+  /// When the run was accepted, in milliseconds since 1970, UTC.
   let since: Int
 
-  /// What a request returned before, and whether it was made within this run: by it, by one that it has replaced, or by another
-  /// live run since the first of these was accepted; nil when there is nothing that may be used. What is no GET is made once in each run, and has a key for
-  /// each.
-  /// - Parameter delivered: The source whose result is there, if the cache does not have it.
+  /// The source that an earlier request returned, and whether that request belongs to this run: it was sent by this
+  /// run, by one that this run replaced, or by another live run since the first of these was accepted. nil when no
+  /// source can be used. A request that is not a GET is sent once per run, and its key contains the run.
+  /// - Parameter delivered: The source of an existing result, if the cache does not have the source.
   func known(
     _ key: CacheKey, _ request: SourceRequest, delivered: () -> CachedSource? = { nil }
   ) -> (source: CachedSource, isOfThisRun: Bool)? {

@@ -1,9 +1,9 @@
 import Foundation
 import System
 
-/// The files of a cache: each source under its SHA-256, files that come in under a number, and the index.
+/// The files of a cache: sources named after their SHA-256, incoming files named by numbers, and the index.
 package struct CacheFolder: Sendable {
-  /// Links a file to a second name, or copies it; `errno` says why it could not.
+  /// Links a file to a second name, or copies it. On failure `errno` is set.
   package typealias Link = @Sendable (_ path: String, _ target: String) -> Bool
 
   private let path: String
@@ -14,10 +14,10 @@ package struct CacheFolder: Sendable {
     self.link = link
   }
 
-  /// The index, beside which SQLite puts other files.
+  /// The path of the index. SQLite adds other files beside it.
   var index: String { path + "/index.sqlite" }
 
-  /// Creates the folder when missing, and removes the files that came in when an earlier process ended.
+  /// Creates the folder if it is missing, and removes incoming files that an earlier process left.
   func prepare() throws {
     try Folder.create(incoming, mode: 0o700)
     try removeIncoming()
@@ -27,29 +27,29 @@ package struct CacheFolder: Sendable {
     for suffix in ["", "-wal", "-shm", "-journal"] { try Folder.removeFile(index + suffix) }
   }
 
-  // MARK: Files that come in
+  // MARK: Incoming files
 
   private var incoming: String { path + "/incoming" }
 
   private func incoming(_ number: Int) -> String { "\(incoming)/\(number)" }
 
-  /// Links or copies a file that comes in. Any thread may do this.
-  /// - Returns: Whether it is there now.
+  /// Links or copies an incoming file. May be called on any thread.
+  /// - Returns: Whether it succeeded.
   func receive(_ file: String, as number: Int) -> Bool { link(file, incoming(number)) }
 
-  /// Gives a file that came in the name by which it is found, whether or not another has it.
-  /// - Returns: Whether it has that name now.
+  /// Renames an incoming file to its digest, and replaces an existing file of that name.
+  /// - Returns: Whether it succeeded.
   func place(_ number: Int, as sha256: String) -> Bool {
     let target = object(sha256)
     let renamed = { uninterrupted { rename(incoming(number), target) } == 0 }
     if renamed() { return true }
     guard errno == ENOENT else { return false }
-    // Only this one folder: an outbox that somebody has moved away is not to be made again.
+    // Only this one folder: the outbox must not be created again when it was moved away.
     _ = uninterrupted { mkdir(Folder.parent(of: target), 0o700) }
     return renamed()
   }
 
-  /// Removes a file that came in, if it is still there.
+  /// Removes an incoming file, if it exists.
   func discard(_ number: Int) { _ = uninterrupted { unlink(incoming(number)) } }
 
   // MARK: Sources
@@ -60,7 +60,7 @@ package struct CacheFolder: Sendable {
 
   func remove(_ sha256: String) throws { try Folder.removeFile(object(sha256)) }
 
-  /// - Parameter isKept: Whether the source with a digest stays.
+  /// - Parameter isKept: Whether to keep the source with a digest.
   func removeSources(unless isKept: (_ sha256: String) throws -> Bool) throws {
     for part in try Folder.names(in: path).compactMap(\.text) where part.utf8.count == 2 {
       for name in try Folder.names(in: path + "/" + part).compactMap(\.text) where try !isKept(part + name) {

@@ -1,43 +1,42 @@
 import Database
 import Model
 
-/// The cache's database: which request returned which file, and which file was used when. It belongs to one thread at a
-/// time.
+/// The cache's database: the files that requests returned, and the order of their use. Used by one thread at a time.
 ///
-/// Changes are committed by `commit`. When the process dies before that, they are undone, and `isCommitted` is false for
-/// the next process. Methods throw `SQLiteError`; one that changes something may have undone all changes since the last
-/// commit then, see `lost`.
+/// `commit` commits changes. When the process dies before that, they are rolled back, and `isCommitted` is false in the
+/// next process. Methods throw `SQLiteError`. After an error in a change, all changes since the last commit may have
+/// been rolled back, see `lost`.
 final class CacheIndex {
-  /// The version of the tables; an index of another version is begun anew, but for the last.
+  /// The version of the tables. An index of version 2 is migrated; one of another version is created anew.
   private static let version = 3
 
   private let database: Database
 
-  /// The start of the system within which the index and the files belong together.
+  /// The id of the system's boot for which the index and the files are consistent.
   private let boot: String
 
-  /// Whether there are changes that are not committed.
+  /// Whether there are uncommitted changes.
   private var hasChanged = false
 
   /// The files that were added since the last commit.
   private var uncommitted: Set<String> = []
 
-  /// Files whose addition was undone: those that the index does not contain are to be removed from the folder.
+  /// Files whose addition was rolled back. Those that the index does not contain must be removed from the folder.
   private(set) var lost: Set<String> = []
 
-  /// Whether everything is committed, and the index contains every file of the folder.
+  /// Whether all changes are committed, and the index contains every file of the folder.
   private(set) var isCommitted: Bool
 
-  /// The size of all files together, but for those that are there for one run only.
+  /// The total size of all files, without those that are kept for one run only.
   private(set) var bytes: Int
 
-  /// Counts uses.
+  /// The number of uses so far, which orders them.
   private var clock: Int
 
-  /// Opens the index, creates it when missing.
+  /// Opens the index, and creates it if it is missing.
   /// - Parameters:
-  ///   - path: The database file; SQLite puts others beside it.
-  ///   - boot: Names the present start of the system.
+  ///   - path: The database file. SQLite adds other files beside it.
+  ///   - boot: The id of the current boot of the system.
   init(path: String, boot: String) throws {
     self.boot = boot
     database = try Database(path: path, durability: .process)
@@ -90,14 +89,14 @@ final class CacheIndex {
     try database.first("SELECT 1 FROM objects WHERE sha256 = ?", [.text(sha256)]) { _ in true } ?? false
   }
 
-  /// The file that was used least recently of those that take room; nil when there is none.
+  /// The least recently used of the files that count towards the limit; nil when there is none.
   func leastRecentlyUsed() throws -> String? {
     try database.first("SELECT sha256 FROM objects WHERE exempt = 0 ORDER BY used LIMIT 1") { $0.text(0) ?? "" }
   }
 
   // MARK: Sources
 
-  /// What a request returned.
+  /// The source that a request returned; nil when it is not in the index.
   func source(_ key: CacheKey) throws -> CachedSource? {
     try database.first(Self.getSource, [.text(key.text)]) { CachedSource($0) }
   }
@@ -105,7 +104,7 @@ final class CacheIndex {
   private static let getSource =
     "SELECT \(CachedSource.columns.names), bytes FROM sources JOIN objects USING (sha256) WHERE key = ?"
 
-  /// Records what a request returned, and that its file was used just now.
+  /// Records the source that a request returned, and the use of its file.
   func put(_ source: CachedSource, of key: CacheKey) throws {
     try change {
       if try !use(source.sha256) {
@@ -118,14 +117,14 @@ final class CacheIndex {
     }
   }
 
-  /// Records what a request returned, if the index contains the file, and that it was used just now.
+  /// Records the source that a request returned, and the use of its file, if the index contains the file.
   func confirm(_ source: CachedSource, of key: CacheKey) throws {
     try change {
       if try use(source.sha256) { try putSource(source, of: key) }
     }
   }
 
-  /// Removes what a request returned; the file stays.
+  /// Removes the source of a request. The file stays.
   func removeSource(_ key: CacheKey) throws {
     try change {
       let former = try onceObject(key)
@@ -160,14 +159,14 @@ final class CacheIndex {
     if let former, former != source.sha256 || !source.asked.isOnce { try countObject(former) }
   }
 
-  /// The file that a request returned for one run only; nil when it did not.
+  /// The file that a request returned for one run only; nil when there is none.
   private func onceObject(_ key: CacheKey) throws -> String? {
     try database.first("SELECT sha256 FROM sources WHERE key = ? AND once IS NOT NULL", [.text(key.text)]) {
       $0.text(0) ?? ""
     }
   }
 
-  /// Counts the room that a file takes, or none when an answer for one run only has returned it.
+  /// Updates the total size for a file, which does not count when an answer for one run only returned it.
   private func countObject(_ sha256: String) throws {
     let query = """
       SELECT bytes, exempt, EXISTS (SELECT 1 FROM sources WHERE sources.sha256 = objects.sha256 AND once IS NOT NULL)
@@ -184,14 +183,14 @@ final class CacheIndex {
     VALUES (?, \(CachedSource.columns.placeholders))
     """
 
-  /// Whether there are answers that are for one run only.
+  /// Whether there are answers for one run only.
   func hasOnce() throws -> Bool {
     try database.first("SELECT 1 FROM sources WHERE once IS NOT NULL LIMIT 1") { _ in true } ?? false
   }
 
-  /// Removes the answers that were for one run only. What other requests returned, too, takes room from then on.
+  /// Removes answers for one run only. Files that other requests returned too count towards the limit from then on.
   /// - Parameter isOver: Whether a run has ended.
-  /// - Returns: The files that no request returned besides; they are to be removed.
+  /// - Returns: The files that no other request returned. The caller must remove them.
   func removeOnce(_ isOver: (_ runID: String) -> Bool) throws -> [String] {
     var over: [(key: String, sha256: String)] = []
     try database.run("SELECT key, sha256, once FROM sources WHERE once IS NOT NULL") { row in
@@ -219,7 +218,7 @@ final class CacheIndex {
     uncommitted.removeAll()
   }
 
-  /// Records that the folder has no file that the index does not contain.
+  /// Records that the lost files were removed from the folder.
   func removedLost() { lost.removeAll() }
 
   private func change(_ body: () throws -> Void) throws {
@@ -234,7 +233,7 @@ final class CacheIndex {
     try attempt(body)
   }
 
-  /// Runs a part of a transaction, all of which is undone when that fails.
+  /// Runs a part of a transaction. When it fails, the whole transaction is rolled back.
   private func attempt(_ body: () throws -> Void) throws {
     do {
       try body()

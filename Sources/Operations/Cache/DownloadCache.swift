@@ -5,33 +5,32 @@ import Synchronization
 import System
 import Transfer
 
-/// Sources that were downloaded before, by their content: files named after their SHA-256, and an index. The least
-/// recently used are removed first when there is no room.
+/// Earlier downloads: files named after their SHA-256, and an index of requests. When the limit is reached, the least
+/// recently used files are removed first.
 ///
-/// The index and the names of the files belong to a queue of the cache's own. Requests to it are carried out one after the
-/// other, in the order in which they were made; callers wait only for those that have an answer. Files are linked or copied
-/// by their callers, so that nobody waits for a copy of somebody else.
+/// The index and the names of the files are used on the cache's own serial queue. Callers wait only for requests that
+/// return a value. They link or copy files themselves, so that nobody waits for another caller's copy.
 ///
-/// Answers that are for one run only take no room: they count for no limit, are not removed for others, and `clear` leaves
-/// them. What bounds them is that there is one for each such entry of a live run at most, of `--max-bytes` at most, that
-/// they go with the run, and that no queue downloads anything while less than `--min-free` is free.
+/// Answers for one run only do not count towards the limit, are not removed for others, and `clear` keeps them. Their
+/// size is bounded otherwise: each such entry of a live run has at most one, of at most `--max-bytes`; they are removed
+/// with the run; and no queue downloads while less than `--min-free` is free.
 ///
-/// Nothing is synced, and what the cache hands out is to be checked against its digest. Room is made before a file is
-/// added, so that the limit holds whenever the process dies; files that the index does not contain then are removed by the
-/// next start. A failure of the cache is nobody else's: on a full disk, or without memory or descriptors, a change is given
-/// up, after any other failure the cache is empty until the next start.
+/// Nothing is synced, so callers must check files against their digests. Space is made before a file is added, so that
+/// the limit holds even if the process dies. Files that the index does not contain then are removed at the next start.
+/// Errors of the cache do not affect its callers: on a full disk, or without memory or descriptors, the change is
+/// dropped; after any other error the cache is empty until the next start.
 package final class DownloadCache: @unchecked Sendable {  // the index is used on the queue only
   private enum Phase { case unopened, open, failed }
 
-  /// What callers read without waiting for the queue.
+  /// The state that callers read without waiting for the queue.
   private struct Shared {
     var phase = Phase.unopened
     var limit: Int
-    /// The size of all files that have come in and are not recorded yet, but for those that take no room.
+    /// The total size of incoming files that are not recorded yet, without those that do not count.
     var incomingBytes = 0
-    /// How many files have come in; the number of the last one.
+    /// The number of incoming files so far, which is the name of the last one.
     var count = 0
-    /// The runs that may have answers for themselves only.
+    /// The runs that may have answers for one run only.
     var onceRuns: Set<String>
   }
 
@@ -39,22 +38,22 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
   private let cleared: @Sendable () -> Void
   private let report: @Sendable (any Error) -> Void
 
-  /// The runs that an earlier process left.
+  /// The unfinished runs of an earlier process.
   private let unfinished: Set<String>
   private let shared: Mutex<Shared>
   private let queue = DispatchQueue(label: "DownloadCache")
 
-  /// nil until it is needed, after `clear` and after a failure. Used on the queue only.
+  /// nil before the first use, after `clear` and after an error. Used on the queue only.
   private var index: CacheIndex?
 
-  /// Touches nothing yet.
+  /// Creates the cache without accessing any file.
   /// - Parameters:
-  ///   - folder: Where it lies, best on the file system of the files that it is to keep; nothing else may lie there. It is
-  ///     created when missing; its index is begun anew when it is damaged.
-  ///   - limit: Bytes of sources at most. Those beyond it are removed.
-  ///   - unfinished: The runs that an earlier process left; what was kept for other runs only goes. Default: none.
-  ///   - cleared: Called on the cache's queue after each `clear`. Default: nothing is done.
-  ///   - report: Called on the cache's queue when it has failed. It must not wait for the cache.
+  ///   - folder: The path of the folder, which must contain nothing else, and should be on the file system of the files
+  ///     to keep. It is created if it is missing. A damaged index is created anew.
+  ///   - limit: The most bytes of sources. Sources beyond it are removed.
+  ///   - unfinished: The unfinished runs of an earlier process. Answers for other runs only are removed. Default: none.
+  ///   - cleared: Called on the cache's queue after each `clear`. Default: does nothing.
+  ///   - report: Called on the cache's queue when an error has emptied the cache. It must not wait for the cache.
   ///   - link: Links a file, or copies it where links are refused.
   package init(
     folder: String, limit: Int, unfinished: Set<String> = [], cleared: @escaping @Sendable () -> Void = {},
@@ -68,19 +67,19 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     shared = Mutex(Shared(limit: limit, onceRuns: unfinished))
   }
 
-  /// What a request returned when it was last made; nil when that is not known.
+  /// The source that the last such request returned; nil when unknown.
   func source(_ key: CacheKey) -> CachedSource? {
     queue.sync { perform { try $0.source(key) } } ?? nil
   }
 
-  /// Opens a source. Its bytes are to be checked: `drop` is for those that are not what they should be.
-  /// - Returns: nil when it is not there any more.
+  /// Opens a source. The caller must check its bytes, and call `drop` if they are wrong.
+  /// - Returns: nil when the file is missing.
   func open(_ sha256: String) -> OpenFile? { try? folder.open(sha256) }
 
-  /// Keeps a source that was downloaded: its file is linked, or copied where it cannot be linked, and may be removed or
-  /// renamed as soon as this returns. A source for which the limit leaves no room is not kept.
+  /// Adds a downloaded source. Its file is linked, or copied where links are refused, and may be removed or renamed
+  /// when this returns. A source that exceeds the limit is not added.
   func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
-    // The folder must be there.
+    // The folder must exist.
     if shared.withLock({ $0.phase == .unopened }) { queue.sync { _ = perform { _ in } } }
     let run = source.asked.isOnce ? source.asked.runID : nil
     guard let number = reserve(source.roomBytes, for: run) else {
@@ -98,8 +97,8 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     }
   }
 
-  /// - Returns: The number for a file that comes in, nil when there can be no room for it.
-  /// - Parameter run: The run that the file is for, if it is for one only.
+  /// - Returns: The number of an incoming file; nil when there cannot be space for it.
+  /// - Parameter run: The run, if the file is for one run only.
   private func reserve(_ bytes: Int, for run: String?) -> Int? {
     shared.withLock { shared in
       guard shared.phase == .open, shared.limit > 0, bytes <= max(0, shared.limit - shared.incomingBytes) else {
@@ -112,7 +111,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     }
   }
 
-  /// Removes what was kept for one run only, which has ended.
+  /// Removes the answers for one run only, which has ended.
   package func end(run: String) {
     guard shared.withLock({ $0.onceRuns.remove(run) }) != nil else { return }
     send { [self] in try removeOnce(in: $0) { $0 == run } }
@@ -121,10 +120,10 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
   /// Records that a server has confirmed a source, if the cache still has it.
   func confirm(_ source: CachedSource, of key: CacheKey) { send { try $0.confirm(source, of: key) } }
 
-  /// Removes bytes that are not what they should be, or are not there.
+  /// Removes a source whose file is damaged or missing.
   func drop(_ sha256: String) { send { [self] in try remove(sha256, in: $0) } }
 
-  /// Removes everything but the answers for live runs only, and then calls `cleared`.
+  /// Removes everything except answers for live runs only, and then calls `cleared`.
   package func clear() {
     queue.async { [self] in
       removeEverything()
@@ -132,7 +131,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     }
   }
 
-  /// Commits everything that was requested before, so that the next start knows it, however this process ends.
+  /// Commits all changes requested before, so that they survive the end of this process.
   package func commit() {
     queue.sync {
       guard index != nil else { return }
@@ -143,7 +142,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     }
   }
 
-  /// Sets another limit, and removes what is beyond it.
+  /// Changes the limit, and removes sources beyond it.
   package func resize(to limit: Int) {
     shared.withLock { $0.limit = limit }
     send { [self] in try makeRoom(in: $0) }
@@ -168,12 +167,12 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
 
   private func handle(_ error: any Error) {
     guard shared.withLock({ $0.phase != .failed }) else { return }
-    // The next start removes what cannot be removed now.
+    // What cannot be removed now is removed at the next start.
     if let index { try? removeLost(of: index) }
     if let cause = error.localCause, [.space, .exhaustion, .interrupted].contains(cause) { return }
     shared.withLock { $0.phase = .failed }
     index = nil
-    // The next start begins it anew, and removes the files that no index contains.
+    // The next start creates a new index, and removes the files that it does not contain.
     if (error as? SQLiteError)?.isDamage == true { try? folder.removeIndex() }
     report(error)
   }
@@ -197,14 +196,13 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
   private func openIndex() throws -> CacheIndex {
     let boot = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)) ?? UUID().uuidString
     let index = try CacheIndex(path: folder.index, boot: boot)
-    // After a kill or a power cut, or with a new index, there may be files that it does not contain.
+    // After a kill or a power cut, or with a new index, there may be files that the index does not contain.
     if !index.isCommitted { try folder.removeSources(unless: index.contains) }
     return index
   }
 
-  /// Records a file that came in. The index is changed first: from then on the next start looks for files that were not
-  /// committed.
-  /// - Returns: Whether the file has the name by which it is found.
+  /// Records an incoming file. The index is changed first, so that the next start looks for uncommitted files.
+  /// - Returns: Whether the file has its final name in the cache.
   private func record(_ source: CachedSource, of key: CacheKey, _ number: Int, in index: CacheIndex) throws -> Bool {
     let others = shared.withLock { $0.incomingBytes } - source.roomBytes
     guard source.roomBytes == 0 || source.roomBytes + others <= shared.withLock({ $0.limit }) else {
@@ -218,7 +216,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     return false
   }
 
-  /// - Parameter incoming: Bytes that are to be free.
+  /// - Parameter incoming: The bytes that must be free.
   private func makeRoom(for incoming: Int = 0, in index: CacheIndex) throws {
     let room = shared.withLock { $0.limit } - incoming
     while index.bytes > room, let oldest = try index.leastRecentlyUsed() { try remove(oldest, in: index) }
@@ -234,7 +232,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     try index.remove(sha256)
   }
 
-  /// Removes the files that were added by changes that were undone.
+  /// Removes the files whose addition was rolled back.
   private func removeLost(of index: CacheIndex) throws {
     for sha256 in index.lost where try !index.contains(sha256) { try folder.remove(sha256) }
     index.removedLost()
@@ -243,7 +241,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
   private func removeEverything() {
     if let index, index.bytes == 0, index.lost.isEmpty, shared.withLock({ $0.incomingBytes }) == 0 { return }
     if removeAllButOnce() { return }
-    // The index is removed, too: on a full disk there may be no room to change it.
+    // The index is removed too, since a full disk may have no space for changing it.
     index = nil
     do {
       try folder.removeIndex()
@@ -255,8 +253,8 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     }
   }
 
-  /// Removes everything that takes room.
-  /// - Returns: Whether that could be done; false when there is nothing besides.
+  /// Removes all files that count towards the limit.
+  /// - Returns: Whether that succeeded; false when there are no answers for one run only to keep.
   private func removeAllButOnce() -> Bool {
     guard shared.withLock({ $0.phase != .failed && !$0.onceRuns.isEmpty }) else { return false }
     do {
@@ -272,6 +270,6 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
 }
 
 extension CachedSource {
-  /// How many bytes of the limit it takes.
+  /// The bytes that count towards the limit.
   fileprivate var roomBytes: Int { asked.isOnce ? 0 : bytes }
 }

@@ -5,33 +5,33 @@ import Sandbox
 import Synchronization
 import System
 
-/// A worker as this process sees it. It does one task at a time, all of the same owner.
+/// The client of a worker process. A worker does one task at a time, all for the same owner.
 final class DecodingClient: Sendable {
-  /// What holds it.
+  /// The measures that confine the worker.
   let confinement: Confinement
 
-  /// Which settings it was started with.
+  /// The number of the settings with which it was started.
   let generation: Int
   private let process: WorkerProcess
   private let limits: WorkerLimits
 
-  /// Whose pictures it has seen; nil before the first.
+  /// The owner whose pictures it has read; nil before the first task.
   private let servedOwner = Mutex<PictureOwner?>(nil)
 
-  /// The memory that it may have when nothing is granted, in bytes; 0 until that is asked for.
+  /// The memory limit of the worker without grants, in bytes; 0 until it is read.
   private let usualMemory = Mutex<UInt64>(0)
 
-  /// Seconds of processor time after which the kernel ends it.
+  /// Seconds of processor time after which the kernel kills it.
   private let timeLimit: Mutex<Int>
 
-  /// How often it is looked whether a task was cancelled or takes too long, in milliseconds.
+  /// The interval in milliseconds at which cancellation and time limits of a task are checked.
   private static let interval = 100
 
   /// The first argument of the program when it is a worker.
   static let command = "decoding-worker"
 
   /// Starts a worker.
-  /// - Throws: `SystemError`, also when the server's program is none.
+  /// - Throws: `SystemError`, also when the server's program is not a worker.
   init(of server: ForkServer, limits: WorkerLimits, maxPixels: Int, generation: Int) throws(SystemError) {
     process = try server.start(wait: Self.interval)
     guard case .ready(let confinement) = DecodingReply(process.greeting) else {
@@ -43,23 +43,23 @@ final class DecodingClient: Sendable {
     timeLimit = Mutex(limits.process(maxPixels: maxPixels).processorTime)
   }
 
-  /// Whether it waits for a task, and has not ended or said anything unasked.
+  /// Whether it waits for a task, and has neither ended nor sent an unexpected message.
   var isIdle: Bool { process.socket.isQuiet }
 
-  /// Whose pictures it has seen; nil before the first. One that a picture has taken over sees none of another's.
+  /// The owner whose pictures it has read, and may read; nil before the first task.
   var owner: PictureOwner? { servedOwner.withLock { $0 } }
 
-  /// Kills it.
+  /// Kills the worker.
   func end() { process.child.end() }
 
-  /// Sends it a task, and waits for the reply.
+  /// Sends a task and waits for the reply.
   /// - Parameters:
-  ///   - owner: Whose task it is.
+  ///   - owner: The owner of the task.
   ///   - result: An empty file.
-  ///   - memory: What is held of whole pictures is taken from it.
-  ///   - clock: The task's; it knows of earlier tries.
-  /// - Throws: `ImagingError` when the picture is at fault, or the task was cancelled: then the worker is killed;
-  ///   `WorkerLoss`.
+  ///   - memory: The budget for whole pictures.
+  ///   - clock: The task's clock, which includes earlier tries.
+  /// - Throws: `ImagingError` when the picture cannot be processed, or when the task was cancelled, for which the
+  ///   worker is killed; `WorkerLoss`.
   func perform(
     _ task: DecodingTask, of owner: PictureOwner, from source: OpenFile, to result: OpenFile,
     memory: WholePictureMemory,
@@ -115,7 +115,7 @@ final class DecodingClient: Sendable {
     }
   }
 
-  /// Gives a worker leave to take memory.
+  /// Grants memory to a worker.
   private func grant(
     _ demand: PassDemand, _ memory: WholePictureMemory, isCancelled: () -> Bool
   ) throws(ImagingError) -> WholePictureMemory.Share {
@@ -130,7 +130,7 @@ final class DecodingClient: Sendable {
     return share
   }
 
-  /// Raises the kernel's limit, which ends a worker that nobody watches any more, in time.
+  /// Raises the kernel's limit of processor time, which kills a worker that is no longer watched.
   private func allowTime(beginning: Double, _ task: DecodingTask) {
     let needed = Int(beginning + limits.time(pixels: task.maxPixels)) + 30
     let limit = timeLimit.withLock { limit -> Int? in
@@ -141,7 +141,7 @@ final class DecodingClient: Sendable {
     if let limit { process.child.limitProcessorTime(to: limit) }
   }
 
-  /// Ends the worker, if it has not ended by itself.
+  /// Kills the worker, if it has not ended by itself.
   private func lost(_ loss: WorkerLoss? = nil) -> WorkerLoss {
     guard let loss else { return .ended(process.child.endingByItself()) }
     process.child.end()

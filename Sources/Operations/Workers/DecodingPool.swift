@@ -6,29 +6,29 @@ import Sandbox
 import Synchronization
 import System
 
-/// What decodes pictures: workers, one for each place of the filtration queue, which are kept and used again for pictures of
-/// the same owner; or this process.
+/// Decodes pictures: in workers, one for each slot of the filtration queue, which are reused for pictures of the same
+/// owner; or in this process.
 package final class DecodingPool: Sendable {
-  /// Something about workers that people want to know.
+  /// An event of workers that is reported to users.
   package enum Notice: Sendable {
-    /// A worker was lost while it had this to do, or nothing.
+    /// A worker was lost during a task of an entry; nil when it had no task.
     case lost(job: String?, entry: String?, why: String)
-    /// The kernel does not confine workers, or not by the filter of system calls.
+    /// The kernel does not confine workers, or does so without the filter of system calls.
     case unconfined
   }
 
   package struct Counts: Sendable, Equatable {
     package var running = 0
     package var started = 0
-    /// Workers that ended by themselves or were killed because of what they did.
+    /// Workers that ended by themselves, or were killed for exceeding limits or sending invalid messages.
     package var lost = 0
-    /// What holds them.
+    /// The measures that confine workers.
     package var confinement: Confinement = []
   }
 
-  /// How pictures are decoded.
+  /// The settings for decoding.
   struct Settings: Sendable, Equatable {
-    /// The program of workers; nil when this process decodes.
+    /// The program of workers; nil to decode in this process.
     var program: String?
     var places: Int
     var maxPixels: Int
@@ -37,19 +37,19 @@ package final class DecodingPool: Sendable {
 
   private struct State {
     var settings: Settings
-    /// How often the settings of workers have changed.
+    /// The number of changes to the settings of workers.
     var generation = 0
-    /// The one that was used last is the last.
+    /// Idle workers, the most recently used last.
     var idle: [DecodingClient] = []
     /// Workers that are being started ahead.
     var starting = 0
-    /// Tasks that wait for one of these.
+    /// Tasks that wait for workers that are being started.
     var waiting = 0
     var counts = Counts()
     var isClosed = false
   }
 
-  /// What is held of whole pictures, in all workers.
+  /// The memory of whole pictures in all workers.
   let memory: WholePictureMemory
   private let state: Mutex<State>
   private let admission = TaskAdmission()
@@ -62,7 +62,8 @@ package final class DecodingPool: Sendable {
   private let notify: @Sendable (Notice) -> Void
 
   /// - Parameters:
-  ///   - killCount: How many processes the kernel has killed for want of memory. Default: what it says.
+  ///   - killCount: The number of processes that the kernel has killed because memory ran out. Default: read from the
+  ///     kernel.
   ///   - notify: Called on any thread.
   init(
     _ settings: Settings, killCount: @escaping @Sendable () -> Int? = { KernelKills.count() },
@@ -79,9 +80,9 @@ package final class DecodingPool: Sendable {
     self.init(Settings(configuration, WorkerLimits(memory: memory)), notify: notify)
   }
 
-  /// Sets the configuration for tasks that begin from now on, and the memory that there is now. Workers that it is not
-  /// for end when they are idle.
-  /// - Parameter available: Bytes of memory.
+  /// Sets the configuration for tasks that begin from now on, and the available memory. Workers with other settings end
+  /// when they are idle.
+  /// - Parameter available: Available memory in bytes.
   func configure(_ configuration: Configuration, available: Int = MemoryBudget.available) {
     let budget = MemoryBudget(available: available, workers: configuration.filtrations)
     memory.setLimit(budget.shared)
@@ -90,7 +91,7 @@ package final class DecodingPool: Sendable {
       var limits = before.limits
       limits.memory = budget
       state.settings = Settings(configuration, limits)
-      // What limits a worker was set when it began.
+      // A worker's limits are set when it starts.
       guard !state.settings.startsSame(as: before) else { return [DecodingClient]() }
       state.generation += 1
       defer { state.idle = [] }
@@ -104,8 +105,8 @@ package final class DecodingPool: Sendable {
 
   package var hasWorkers: Bool { state.withLock { $0.settings.program != nil } }
 
-  /// Starts a worker on another thread, if there are fewer than places and than are about to be needed.
-  /// - Parameter needed: How many tasks may come soon.
+  /// Starts a worker on another thread, if there are fewer than slots and than will be needed soon.
+  /// - Parameter needed: The number of tasks that may come soon.
   func prepare(for needed: Int) {
     let mustStart = state.withLock { state in
       let expected = state.counts.running + state.starting
@@ -118,7 +119,7 @@ package final class DecodingPool: Sendable {
     guard mustStart else { return }
     starts.async { [weak self] in
       guard let self else { return }
-      // Who needs one finds out why there is none.
+      // On an error, the task that needs a worker tries again and reports it.
       if let client = try? start() { giveBack(client) }
       let isAwaited = state.withLock { state in
         state.starting -= 1
@@ -130,7 +131,7 @@ package final class DecodingPool: Sendable {
     }
   }
 
-  /// Ends all workers, and lets none begin.
+  /// Ends all workers and starts no more.
   package func close() {
     state.withLock { $0.isClosed = true }
     endIdle()
@@ -138,19 +139,19 @@ package final class DecodingPool: Sendable {
     ends.sync {}
   }
 
-  /// What the task is for.
+  /// The subject of a task.
   struct Subject {
     var job: String?
     var entry: String?
-    /// His pictures are seen by no worker that sees another's.
+    /// Workers are used for one owner only.
     var owner = PictureOwner.run("")
   }
 
-  /// Does a task, again in a fresh worker when one is lost (`WorkerLoss.next`).
+  /// Performs a task. When a worker is lost, the task is tried again in a new one, depending on `WorkerLoss.next`.
   /// - Parameters:
   ///   - source: Open for reading only.
-  ///   - create: Creates the empty file for the result, again for the second time; it is closed when this returns.
-  /// - Returns: The pictures, and the file when it is this process's own: nobody else can write to it.
+  ///   - create: Creates the empty file for the result, again for each try. The file is closed when this returns.
+  /// - Returns: The pictures, and the file if this process decoded, so that no other process can write to it.
   /// - Throws: `ImagingError`, `SystemError`.
   func perform(
     _ task: DecodingTask, from source: OpenFile, subject: Subject = Subject(), isCancelled: () -> Bool = { false },
@@ -191,7 +192,7 @@ package final class DecodingPool: Sendable {
     }
   }
 
-  /// Whether the kernel may have killed something for want of memory since then.
+  /// Whether the kernel may have killed a process because memory ran out since then.
   private func lacksMemory(since began: Double) -> Bool {
     let (now, count) = (Clock.monotonicSeconds, killCount())
     return kills.withLock { $0.mayHaveHappened(since: began, until: now, count: count) }
@@ -219,7 +220,7 @@ package final class DecodingPool: Sendable {
 
   // MARK: Workers
 
-  /// Takes an idle worker of the owner, or one that has seen nothing yet, or starts one.
+  /// Takes an idle worker of the owner or one without an owner, or starts a new one.
   private func take(for owner: PictureOwner) throws(SystemError) -> DecodingClient {
     while true {
       let (client, mustWait) = state.withLock { state -> (DecodingClient?, Bool) in
@@ -239,7 +240,7 @@ package final class DecodingPool: Sendable {
     }
   }
 
-  /// Starts a worker. When there are as many as there are places, the one that has been idle for the longest time ends.
+  /// Starts a worker. If there is one for each slot, the one that has been idle longest ends.
   private func start() throws(SystemError) -> DecodingClient {
     let (settings, generation, ended) = state.withLock { state in
       let isFull = state.counts.running >= state.settings.places && !state.idle.isEmpty
@@ -259,7 +260,7 @@ package final class DecodingPool: Sendable {
     return client
   }
 
-  /// Keeps a worker for the next task, unless it has ended, was started with other settings, or there are too many.
+  /// Keeps a worker for the next task, unless it has ended, has other settings, or there are too many.
   private func giveBack(_ client: DecodingClient) {
     let isKept =
       client.isIdle
@@ -294,7 +295,7 @@ package final class DecodingPool: Sendable {
     end(idle)
   }
 
-  /// Ends workers that have no task, on another thread: what they held is freed in the meantime.
+  /// Ends idle workers on another thread, since the kernel has to free their memory.
   private func end(_ clients: [DecodingClient]) {
     guard !clients.isEmpty else { return }
     ends.async { for client in clients { client.end() } }
@@ -309,8 +310,8 @@ extension DecodingPool.Settings {
     self.limits = limits
   }
 
-  /// Whether workers are started as with other settings. The size of the files that a worker may write is that of the largest
-  /// picture.
+  /// Whether workers are started with the same settings. `maxPixels` counts, since it limits the size of files that a
+  /// worker may write.
   fileprivate func startsSame(as other: Self) -> Bool {
     var other = other
     other.places = places

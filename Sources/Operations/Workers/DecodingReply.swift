@@ -1,19 +1,19 @@
 import Imaging
 import Sandbox
 
-/// What a worker says. Each reply is a message; whatever it says is checked, since a picture may have taken the worker over.
+/// A message from a worker. Every value is checked, since the worker may be compromised.
 enum DecodingReply: Sendable, Equatable {
-  /// It waits for tasks, confined so.
+  /// It waits for tasks, with these measures of confinement.
   case ready(Confinement)
-  /// It is about to do something that takes so much; when that is memory, it waits for leave.
+  /// It announces the time and memory of a pass. If that includes memory, it waits for a grant.
   case demand(PassDemand)
-  /// A preview of so many bytes follows as a message of its own, unless there are none.
+  /// The task is done. A preview of this size follows as a message of its own; 0 for none.
   case finished(ImagePassResult, previewBytes: Int)
   case failed(ImagingError)
 
   static let maxBytes = 1024
 
-  /// The most bytes of text, in an error or of damage.
+  /// The most bytes of text in an error or in damage.
   private static let maxText = 512
 
   var message: [UInt8] {
@@ -46,7 +46,7 @@ enum DecodingReply: Sendable, Equatable {
     String(decoding: Array(text.utf8.prefix(maxText)), as: UTF8.self)
   }
 
-  /// Reads a message; nil when it is none.
+  /// Reads a message; nil when it is invalid.
   init?(_ message: [UInt8]) {
     var reader = MessageReader(message)
     switch reader.byte() {
@@ -91,7 +91,7 @@ extension MessageReader {
     return ImageInfo(format: format, width: width, height: height, frames: frames)
   }
 
-  /// The rest, which goes to reports, logs and terminals.
+  /// Reads the rest as text, which is shown in reports, logs and terminals.
   fileprivate mutating func text(_ limit: Int) -> String? {
     let text = restText()
     guard text.utf8.count <= limit + 8,

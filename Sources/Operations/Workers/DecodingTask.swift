@@ -1,13 +1,13 @@
 import Imaging
 
-/// A picture that is to be decoded, filtered and encoded: by this process, or as the message in which a worker is sent it.
+/// A picture to decode, filter and encode: in this process, or as a message to a worker.
 package struct DecodingTask: Sendable {
   package let recipe: Recipe
   package let options: OutputOptions
   package let maxPixels: Int
   package let minPixels: Int
 
-  /// Results of more pixels get a preview.
+  /// Results with more pixels than this get a preview.
   package let previewThreshold: Int
 
   /// - Parameter makesPreviews: Whether large results get a preview. Default: false.
@@ -17,12 +17,12 @@ package struct DecodingTask: Sendable {
     previewThreshold = makesPreviews ? PreviewScale.threshold : .max
   }
 
-  /// Does it.
+  /// Performs the task.
   /// - Parameters:
-  ///   - source: A descriptor that is open for reading.
-  ///   - result: A descriptor that is open for writing.
+  ///   - source: A descriptor open for reading.
+  ///   - result: A descriptor open for writing.
   ///   - memory: Keeps blocks of memory for the next picture.
-  ///   - reserve: Grants the memory of whole pictures.
+  ///   - reserve: Grants the memory for whole pictures.
   /// - Throws: `ImagingError` of any code.
   package func perform(
     from source: Int32, to result: Int32, memory: WholePictureMemory, isCancelled: () -> Bool = { false },
@@ -34,7 +34,7 @@ package struct DecodingTask: Sendable {
     return try pass.run(from: source, to: result, isCancelled: isCancelled, reserve: reserve)
   }
 
-  /// Whether a result can be that of this task, as far as limits and options tell.
+  /// Whether a result is possible for this task, by its limits and options.
   func allows(_ result: ImagePassResult) -> Bool {
     [result.source, result.output].allSatisfy { $0.width * $0.height <= maxPixels }
       && result.output.format == options.format ?? result.source.format
@@ -57,7 +57,7 @@ package struct DecodingTask: Sendable {
     return writer.bytes
   }
 
-  /// Reads a message; nil when it is none.
+  /// Reads a message; nil when it is invalid.
   /// - Parameter recipe: Parses a recipe.
   init?(_ message: [UInt8], recipe: (String) -> Recipe?) {
     var reader = MessageReader(message)
@@ -74,7 +74,7 @@ package struct DecodingTask: Sendable {
   }
 }
 
-/// The place of a value in a list that has it and is short.
+/// The index of a value in a short list that contains it.
 func index<Value: Equatable>(of value: Value, in list: [Value]) -> UInt8 {
   UInt8(list.firstIndex(of: value) ?? 0)
 }

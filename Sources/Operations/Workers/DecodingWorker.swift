@@ -3,18 +3,18 @@ import Imaging
 import Sandbox
 import System
 
-/// The program as a worker: it gets tasks with their files over a socket, and nothing else. All workers are forks of a
-/// process that has done what every one would have to do first (`ForkServer`).
+/// The program as a worker, which receives tasks and files over a socket. All workers are forks of a process that has
+/// done the common initialization (`ForkServer`).
 package struct DecodingWorker {
   /// The first argument of the program when it is a worker.
   package static var command: String { DecodingClient.command }
 
-  /// Does a task; tests do something else.
+  /// Performs a task. Tests replace it.
   package typealias Perform = (
     _ task: DecodingTask, _ source: Int32, _ result: Int32, _ memory: WholePictureMemory, _ reserve: ImagePass.Reserve
   ) throws(ImagingError) -> ImagePassResult
 
-  /// Pictures up to so many pixels are not announced: their time is that of a megapixel at most.
+  /// The most pixels of a picture that is not announced. Its time is at most that of a megapixel.
   private static let smallPixels = 1_000_000
 
   private let socket = MessageSocket.inWorker
@@ -22,8 +22,8 @@ package struct DecodingWorker {
   private let perform: Perform
   private var lastRecipe: (text: String, recipe: Recipe)?
 
-  /// Forks workers of the process, and works as each of them, confined, until its parent has ended.
-  /// - Parameter arguments: Those after the command.
+  /// Forks workers from the process. Each runs confined until its parent ends.
+  /// - Parameter arguments: The arguments after the command.
   package static func run(
     _ arguments: [String],
     perform: @escaping Perform = { task, source, result, memory, reserve throws(ImagingError) in
@@ -32,7 +32,7 @@ package struct DecodingWorker {
   ) -> Never {
     guard let limits = ProcessLimits(arguments: arguments) else { exit(64) }
     Allocator.keepMemory()
-    // What is opened when it is first needed is needed now.
+    // Files that are opened on first use are opened now.
     _ = Clock.monotonicSeconds
     prepare()
     let confinement = ForkServer.serve(limits)
@@ -44,15 +44,15 @@ package struct DecodingWorker {
 
   private init(perform: @escaping Perform) { self.perform = perform }
 
-  /// Does the next task.
-  /// - Returns: Whether there may be another.
+  /// Performs the next task.
+  /// - Returns: Whether there may be another one.
   private mutating func doNext() -> Bool {
     guard let (bytes, descriptors) = socket.receiveWithDescriptors() else { return false }
     guard let task = DecodingTask(bytes, recipe: { recipe($0) }),
       descriptors.count == 2
     else { return false }
     let (reply, preview) = reply(to: task, source: descriptors[0], result: descriptors[1])
-    // Whoever gets the reply is the only one that has the files.
+    // The files are closed before the reply, so that the recipient has the only descriptors.
     for descriptor in descriptors { close(descriptor) }
     return socket.write(reply.message) && (preview.isEmpty || socket.write(preview))
   }
@@ -60,7 +60,7 @@ package struct DecodingWorker {
   private func reply(
     to task: DecodingTask, source: Int32, result: Int32
   ) -> (DecodingReply, preview: [UInt8]) {
-    // A lack of memory that ends the process is told by it.
+    // When a lack of memory ends the process, errno shows it.
     errno = 0
     do throws(ImagingError) {
       let result = try perform(task, source, result, memory) { demand throws(ImagingError) in try announce(demand) }
@@ -71,17 +71,17 @@ package struct DecodingWorker {
     }
   }
 
-  /// Tells what is about to be done, and waits for leave when that takes memory.
+  /// Announces a demand, and waits for a grant if it includes memory.
   private func announce(_ demand: PassDemand) throws(ImagingError) {
     guard demand.heldBytes > 0 || demand.pixels > Self.smallPixels else { return }
     guard socket.write(DecodingReply.demand(demand).message) else { _exit(0) }
     guard demand.heldBytes > 0 else { return }
     guard let (answer, _) = socket.receiveWithDescriptors() else { _exit(0) }
-    // The parent knows why.
+    // The parent reports the reason.
     guard answer == [1] else { throw ImagingError(code: .imageTooLarge, message: "no leave to take memory") }
   }
 
-  /// Parses a recipe, or takes the last one: most entries have the same.
+  /// Parses a recipe, or reuses the last one, since most entries have the same.
   private mutating func recipe(_ text: String) -> Recipe? {
     if let lastRecipe, lastRecipe.text == text { return lastRecipe.recipe }
     guard let recipe = try? Recipe(parsing: text) else { return nil }
@@ -89,8 +89,8 @@ package struct DecodingWorker {
     return recipe
   }
 
-  /// Converts a picture of our own to every format once. What the libraries and the runtime of Swift set up with the first
-  /// picture is set up for all workers then. It is no error when that fails.
+  /// Converts a small picture to every format, so that the initialization of the libraries and the Swift runtime is
+  /// done for all workers. Errors are ignored.
   static func prepare() {
     let memory = WholePictureMemory(limit: 1 << 20)
     guard let recipe = try? Recipe(parsing: "sepia(0.8)"), var source = try? OpenFile(inMemory: "pixel"),

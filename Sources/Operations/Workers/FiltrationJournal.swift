@@ -3,18 +3,19 @@ import Imaging
 import Model
 import System
 
-/// What is inside a filtration, written down before it begins, so that the next start knows what this process died over.
+/// A journal of the entries that are being filtered, written before each filtration, so that the next start knows which
+/// entries may have crashed the process.
 ///
-/// A file has a slot for each place of the queue. It is not synced: it is to outlive the process, not the machine. An entry
-/// that was inside a filtration at three ends of the program, and got through none in between, is a suspect: it is filtered
-/// while nothing else is. When the program ends over that, too, the entry fails.
+/// The file has a slot for each running filtration. It is not synced, since it only has to outlive the process. An
+/// entry that was being filtered at three crashes of the program, without a completed filtration in between, is a
+/// suspect: it is filtered while nothing else is. When the program crashes again, the entry fails.
 package final class FiltrationJournal: @unchecked Sendable {  // all state is guarded by `changed`
   /// An entry of a run.
   struct Key: Hashable, Sendable {
     let runID: String
     let position: Int
 
-    /// As the files have it.
+    /// The text in the files.
     var text: String { "\(runID) \(position)" }
 
     init(runID: String, position: Int) { (self.runID, self.position) = (runID, position) }
@@ -26,45 +27,45 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     }
   }
 
-  /// How many ends of the program make an entry a suspect.
+  /// The number of crashes after which an entry is a suspect.
   static let suspectAfter = 3
 
-  /// The file with the slots: the first names the process, the others have what is inside.
+  /// The file with the slots. The first slot names the process, the others the entries.
   static let slotsName = "filtrations"
 
-  /// The file with the counts of ends, and the name of the process whose end was counted last.
+  /// The file with the numbers of crashes, and the process whose crash was counted last.
   static let countsName = "suspects"
 
   private static let slotBytes = 128
 
-  /// What comes before the name of a process.
+  /// The prefix of the name of a process.
   private static let processPrefix = "process "
 
   private let folder: OpenFolder
   private let slots: OpenFile
   private let changed = NSCondition()
 
-  /// The counts are written here, one after the other.
+  /// The queue on which the counts are written.
   private let writing = DispatchQueue(label: "Suspects")
 
-  /// The process whose end was counted last; nil when none was.
+  /// The process whose crash was counted last; nil when none was.
   private let countedProcess: String?
 
-  /// At how many ends of the program entries were inside a filtration since they last got through one.
+  /// The number of crashes during filtrations by entry, since the entry last completed one.
   private var crashes: [Key: Int]
   private var used: [Int: Key] = [:]
 
-  /// Whether the slots name this process: from the first entry on, so that a start needs no room.
+  /// Whether the slots name this process. They do so from the first entry on, so that a start needs no disk space.
   private var isNamed = false
-  /// Entries that wait, and those among them that are suspects.
+  /// The numbers of entries that wait, and of suspects among them.
   private var waiting = 0
   private var waitingSuspects = 0
   private var hasSuspect = false
 
-  /// Learns over what an earlier process ended.
+  /// Reads which entries were being filtered when an earlier process crashed.
   /// - Parameters:
-  ///   - folder: Where the files are.
-  ///   - runs: Which runs go on. What is known about others is forgotten.
+  ///   - folder: The folder of the files.
+  ///   - runs: The runs that continue. Counts of other runs are dropped.
   /// - Throws: `SystemError`.
   package init(in folder: OpenFolder, runs: Set<String>) throws {
     self.folder = folder
@@ -80,7 +81,7 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     }
     let found = Self.slots(in: folder)
     let ended = found.first { $0.hasPrefix(Self.processPrefix) }
-    // The program may have ended after it had counted, and before it emptied the slots.
+    // The program may have crashed after counting and before emptying the slots.
     let inside = ended != nil && ended == counted ? [] : Set(found.compactMap { Key(text: $0) })
     for key in inside { crashes[key, default: 0] += 1 }
     self.crashes = crashes.filter { runs.contains($0.key.runID) }
@@ -94,7 +95,7 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     return String(decoding: data, as: UTF8.self)
   }
 
-  /// What the slots of an earlier process have.
+  /// The texts of the slots of an earlier process.
   private static func slots(in folder: OpenFolder) -> [String] {
     let bytes = Array((try? folder.open(reading: slotsName).readAll()) ?? Data())
     return stride(from: 0, to: bytes.count, by: slotBytes).map { start in
@@ -107,7 +108,7 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     try folder.replace(countsName, with: lines.map { $0 + "\n" }.joined(), mode: 0o600)
   }
 
-  /// Writes a text to a slot. One that cannot be written is no reason not to filter.
+  /// Writes a text to a slot. Errors are ignored, so that they do not stop the filtration.
   private func write(_ text: String, to slot: Int) {
     let bytes = Array(text.utf8.prefix(Self.slotBytes - 1)) + [0]
     bytes.withUnsafeBytes { bytes in _ = try? slots.write(bytes, at: slot * Self.slotBytes) }
@@ -118,7 +119,7 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
   /// Whether an entry is filtered alone.
   func isSuspect(_ key: Key) -> Bool { count(of: key) >= Self.suspectAfter }
 
-  /// The places in its manifest of the entries of a run that are filtered alone, and last.
+  /// The positions of the entries of a run that are filtered alone, and last.
   package func suspects(of runID: String) -> [Int] {
     changed.lock()
     defer { changed.unlock() }
@@ -131,24 +132,24 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     return crashes[key, default: 0]
   }
 
-  /// Forgets the ends of the program at which an entry was inside a filtration: it has got through one.
+  /// Resets the count of an entry that has completed a filtration.
   private func forget(_ key: Key) {
     writing.sync {
       changed.lock()
       crashes[key] = nil
       let crashes = crashes
       changed.unlock()
-      // What cannot be written is counted again at most.
+      // After an error the entry is counted again at most.
       try? Self.write(crashes, countedProcess, in: folder)
     }
   }
 
   // MARK: Filtrations
 
-  /// Writes down that an entry is inside a filtration, and waits until it may be: a suspect while others are, others while a
-  /// suspect is or waits.
-  /// - Returns: Its slot, for `leave`.
-  /// - Throws: `decoder-crashed` when the program has ended over it alone; `cancelled`.
+  /// Waits until an entry may be filtered, and records it. A suspect waits while others are being filtered; others wait
+  /// while a suspect is being filtered or waits.
+  /// - Returns: The slot, for `leave`.
+  /// - Throws: `decoder-crashed` when the program crashed while it filtered the entry alone; `cancelled`.
   func enter(_ key: Key, isCancelled: () -> Bool = { false }) throws(ImagingError) -> Int {
     let count = count(of: key)
     guard count <= Self.suspectAfter else {
@@ -161,14 +162,14 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     return slot
   }
 
-  /// Writes down that an entry is not inside a filtration any more.
-  /// - Parameter isThrough: Whether the filtration has ended, in whatever way, and was not cancelled: then the program can
-  ///   do it. Default: it has.
+  /// Records that an entry is not being filtered any more.
+  /// - Parameter isThrough: Whether the filtration has ended, successfully or not, without being cancelled. Its count
+  ///   is then reset. Default: true.
   func leave(_ slot: Int, isThrough: Bool = true) {
     write("", to: slot)
     changed.lock()
     let key = used.removeValue(forKey: slot)
-    // A suspect is inside alone.
+    // A suspect is the only one that is being filtered.
     hasSuspect = false
     let isCounted = key.map { crashes[$0] != nil } ?? false
     if waiting > 0 { changed.broadcast() }
@@ -176,8 +177,8 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     if let key, isThrough, isCounted { forget(key) }
   }
 
-  /// Records that the program ends because it was told to, or has an error, whatever is inside a filtration: that is not to
-  /// blame for it. Any thread may call it.
+  /// Removes the slots before the program ends in order or with an error of its own, for which entries are not to
+  /// blame. May be called on any thread.
   package func close() { try? folder.remove(Self.slotsName) }
 
   private func takeSlot(

@@ -4,17 +4,16 @@ struct MessageWriter {
 
   mutating func writeByte(_ value: UInt8) { bytes.append(value) }
 
-  /// Writes eight bytes, the lowest first.
+  /// Writes eight bytes, little-endian.
   mutating func write(_ value: Int) {
     withUnsafeBytes(of: Int64(value).littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Writes what is left of the message.
+  /// Writes the rest of the message.
   mutating func writeRest(_ text: String) { bytes.append(contentsOf: text.utf8) }
 }
 
-/// Reads the fields of a message. Nothing of it is trusted: every method returns nil when the message does not have what is
-/// asked for.
+/// Reads the fields of a message. The message is not trusted: methods return nil when a field is missing or invalid.
 struct MessageReader {
   private var rest: ArraySlice<UInt8>
 
@@ -24,8 +23,8 @@ struct MessageReader {
 
   mutating func byte() -> UInt8? { rest.popFirst() }
 
-  /// Reads eight bytes, the lowest first.
-  /// - Parameter range: What the number must be in.
+  /// Reads eight bytes, little-endian.
+  /// - Parameter range: The valid numbers.
   mutating func integer(in range: ClosedRange<Int>) -> Int? {
     guard rest.count >= 8 else { return nil }
     let bits = rest.prefix(8).enumerated().reduce(UInt64(0)) { $0 | UInt64($1.element) << (8 * UInt64($1.offset)) }
@@ -40,7 +39,7 @@ struct MessageReader {
     return list[Int(index)]
   }
 
-  /// Reads what is left as UTF-8. Bytes that are none become U+FFFD.
+  /// Reads the rest as UTF-8. Invalid bytes become U+FFFD.
   mutating func restText() -> String {
     defer { rest = [] }
     return String(decoding: rest, as: UTF8.self)

@@ -1,19 +1,19 @@
 import Foundation
 import Imaging
 
-/// Lets tasks be done beside one another, or one while no other is.
+/// Lets tasks run at the same time, or one task alone.
 final class TaskAdmission: @unchecked Sendable {  // all state is guarded by `changed`
   private let changed = NSCondition()
   private var running = 0
   private var isTaken = false
-  /// Tasks that are to be done alone and wait: no other begins.
+  /// The number of tasks that wait to run alone. While there are any, no other task begins.
   private var waitingAlone = 0
   private var waiting = 0
 
-  /// The interval at which a waiting task looks whether it was cancelled, in seconds.
+  /// The interval at which a waiting task checks for cancellation, in seconds.
   private static let interval = 0.1
 
-  /// Waits until a task may be done; it has to `leave` afterwards.
+  /// Waits until a task may begin. It must call `leave` when it ends.
   /// - Throws: `cancelled`.
   func enter(alone: Bool, isCancelled: () -> Bool) throws(ImagingError) {
     changed.lock()
@@ -39,7 +39,7 @@ final class TaskAdmission: @unchecked Sendable {  // all state is guarded by `ch
     changed.lock()
     defer { changed.unlock() }
     running -= 1
-    // What is done alone is the only one that runs.
+    // A task that runs alone is the only one.
     isTaken = false
     if waiting > 0 { changed.broadcast() }
   }

@@ -1,19 +1,19 @@
-/// Decides whether a worker takes too long over a task. A value: it is told what time it is.
+/// Decides whether a worker takes too long for a task. A value type: the caller passes the time.
 ///
-/// The processor's time has a limit, and the wall's is ten times that. Long before, a worker that does nothing is given up:
-/// it may take a minute, and besides ten times the processor's time that it has used, so that it goes on where it gets only a
-/// tenth of a processor.
+/// Processor time has a limit, and wall-clock time ten times that. An inactive worker is given up much earlier: after a
+/// minute plus ten times the processor time that it has used, so that a worker that gets only a tenth of a processor
+/// can continue.
 struct TaskClock: Sendable {
   /// Seconds of processor time that the task may take.
   var limit: Double
 
-  /// Seconds on the wall, this try's and earlier ones'.
+  /// Seconds of wall-clock time of all tries.
   private(set) var elapsed: Double
   private let limits: WorkerLimits
   private var earlier: Double
   private var last: Double
 
-  /// The most that passes between two checks unless this process is stopped itself, in seconds. Then its workers are, too.
+  /// The longest time counted between two checks, in seconds. After more, this process and its workers were stopped.
   private static let longestStep = 1.0
 
   /// - Parameters:
@@ -24,16 +24,16 @@ struct TaskClock: Sendable {
     (limit, last, self.earlier, elapsed) = (limits.time(pixels: 0), now, earlier, earlier)
   }
 
-  /// Begins another try. What is known about the picture stays known.
+  /// Begins another try. The limit for the picture stays.
   mutating func tryAgain(now: Double) { (earlier, last) = (elapsed, now) }
 
-  /// Leaves out the time since the last check: the worker waited for this process.
+  /// Leaves out the time since the last check, in which the worker waited for this process.
   mutating func skip(to now: Double) { last = now }
 
   /// - Parameters:
   ///   - used: Seconds of processor time that the worker has used for the task.
-  ///   - waitsForDisk: Whether it does nothing because a disk does not answer, which is no fault of the picture.
-  /// - Returns: Why the worker is to be given up; nil while it is not.
+  ///   - waitsForDisk: Whether it is inactive because a disk does not answer, which does not count against the picture.
+  /// - Returns: Why the worker is given up; nil when it is not.
   mutating func check(now: Double, used: Double, waitsForDisk: () -> Bool) -> WorkerLoss? {
     elapsed += min(max(0, now - last), Self.longestStep)
     last = now

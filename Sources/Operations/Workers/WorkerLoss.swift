@@ -1,32 +1,32 @@
 import Imaging
 import Sandbox
 
-/// Why a worker that had a task cannot be used any more.
+/// Why a worker with a task was lost.
 enum WorkerLoss: Error, Equatable {
   case ended(ChildProcess.Ending)
-  /// It took more than so many seconds of processor time.
+  /// It exceeded this number of seconds of processor time.
   case outOfTime(Double)
-  /// It did not answer for so many seconds. Final: that is all the time that the task may take.
+  /// It did not answer for this number of seconds. Final when that is the limit of the task.
   case silent(Double, isFinal: Bool)
-  /// It said what no worker says.
+  /// It sent an invalid message.
   case garbage
 
-  /// What is done about the task then.
+  /// How the task continues after the loss.
   enum Next: Equatable {
-    /// It is tried again in a fresh worker.
+    /// It is tried again in a new worker.
     case again
-    /// It is tried again while no other picture is decoded: the kernel has killed the worker, because there is too little
-    /// memory, which may be others' doing.
+    /// It is tried again while no other picture is decoded, because the kernel killed the worker when memory ran out,
+    /// possibly because of others.
     case alone
     case fail
   }
 
-  /// Decides on a task. What has used up the time that there is has it no second time, and only want of memory keeps others
-  /// from their work.
+  /// Decides how the task continues. A task that exceeded its time is not retried, and only a lack of memory makes it
+  /// run alone.
   /// - Parameters:
-  ///   - tries: How many workers were lost over it.
-  ///   - wasAlone: Whether the last had all the memory.
-  ///   - lacksMemory: Whether the kernel may have killed something for want of memory since the last began.
+  ///   - tries: The number of workers that were lost with the task.
+  ///   - wasAlone: Whether the task ran alone in the last one.
+  ///   - lacksMemory: Whether the kernel may have killed a process because memory ran out since the last try began.
   func next(tries: Int, wasAlone: Bool, lacksMemory: Bool) -> Next {
     switch self {
     case .ended(let ending) where ending.isKilled && lacksMemory: wasAlone ? .fail : .alone
@@ -35,14 +35,14 @@ enum WorkerLoss: Error, Equatable {
     }
   }
 
-  /// Whether somebody or the kernel killed it.
+  /// Whether it was killed by a signal from the kernel or another process.
   var isKill: Bool {
     if case .ended(let ending) = self { return ending.isKilled }
     return false
   }
 
-  /// What that means for the picture.
-  /// - Parameter wasAlone: As of `next`.
+  /// The error of the picture.
+  /// - Parameter wasAlone: Whether the task ran alone in the last worker.
   func error(wasAlone: Bool = false) -> ImagingError {
     switch self {
     case .ended(let ending) where ending.isOutOfMemory:
@@ -60,7 +60,7 @@ enum WorkerLoss: Error, Equatable {
     }
   }
 
-  /// What it means for the worker, in notices.
+  /// The reason in notices about the worker.
   var why: String {
     if case .ended(let ending) = self { return "the decoder \(ending)" }
     return error().message

@@ -2,17 +2,17 @@ import Foundation
 import Sandbox
 import System
 
-/// Starts workers: as forks of a server, which it replaces when it should not be used any longer.
+/// Starts workers as forks of a server, and replaces the server when necessary.
 final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `changed`
   private let thread = SpawnThread()
   private let changed = NSCondition()
   private var server: ForkServer?
-  /// Which settings the server was started with.
+  /// The number of the settings with which the server was started.
   private var generation = 0
-  /// Whether a caller starts a server, and its first worker; the others wait for it.
+  /// Whether a caller is starting a server and its first worker. Other callers wait for it.
   private var isStarting = false
 
-  /// Starts a worker. What ends before it has begun is started again, from another server: that is no picture's fault.
+  /// Starts a worker. One that ends before it is ready is not a picture's fault, and is started from another server.
   func start(_ program: String, _ settings: DecodingPool.Settings, generation: Int) throws(SystemError)
     -> DecodingClient
   {
@@ -30,8 +30,8 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
     }
   }
 
-  /// Forks the next worker of a new server: forks of one have the same addresses, and one that was lost may have
-  /// been a try to find them out.
+  /// Makes the next worker a fork of a new server. Forks of one server share their addresses, which an attack may have
+  /// tried to find out when a worker was lost.
   func renew() { replaceServer { server = nil } }
 
   private func client(
@@ -42,7 +42,7 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
 
   // MARK: The server
 
-  /// A server of these settings, which another caller may be starting; nil when this one has to start one.
+  /// A server with these settings, which another caller may be starting; nil when this caller must start one.
   private func sharedServer(_ wanted: Int) -> ForkServer? {
     changed.lock()
     defer { changed.unlock() }
@@ -55,7 +55,7 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
     return nil
   }
 
-  /// Starts a server and its first worker; by that one it is known whether it can have others.
+  /// Starts a server and its first worker, which shows that the server works.
   private func startServer(
     _ program: String, _ settings: DecodingPool.Settings, _ generation: Int
   ) throws(SystemError) -> DecodingClient {
@@ -72,13 +72,13 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
     replaceServer {
       isStarting = false
       changed.broadcast()
-      // One of earlier settings is for one worker.
+      // A server with older settings is used for one worker only.
       guard let started, newGeneration >= generation else { return }
       (server, generation) = (started, newGeneration)
     }
   }
 
-  /// Changes the state. The end of a server that is not needed any more is waited for, but not with the lock.
+  /// Changes the state. Waits for the end of a replaced server after releasing the lock.
   private func replaceServer(_ change: () -> Void) {
     changed.lock()
     let old = server
