@@ -5,7 +5,6 @@ import Ledger
 import Model
 import Operations
 import System
-import Transfer
 
 /// Processes manifests from the inbox into pictures and reports in the outbox.
 ///

@@ -1,5 +1,3 @@
-import Database
-import Foundation
 import Ledger
 import Model
 import System

@@ -1,10 +1,8 @@
-import Database
 import Foundation
 import Ledger
 import Model
 import Scheduling
 import Synchronization
-import System
 
 /// Makes results and reports durable in the outbox and in the ledger, in batches for all jobs. Everything that is
 /// submitted during a batch shares the syncs and commits of the next.

@@ -1,4 +1,3 @@
-import Glibc
 import Ledger
 import Model
 import System

@@ -1,6 +1,4 @@
-import Database
 import Dispatch
-import Glibc
 import Ledger
 import Model
 import System

@@ -1,5 +1,3 @@
-import Foundation
-import JSON
 import Ledger
 import Model
 import Synchronization

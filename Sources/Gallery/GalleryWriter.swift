@@ -1,8 +1,6 @@
 import Dispatch
-import Ledger
 import Model
 import Synchronization
-import System
 
 /// Writes the gallery's pages of live jobs and of the outbox on a thread of its own. A `FinalPage` is written when a
 /// job ends. Nothing is synced; incomplete pages are made again at the first start after a reboot.

@@ -1,4 +1,3 @@
-import Glibc
 import System
 
 /// The file that has the name of a page in a folder.

@@ -1,5 +1,4 @@
 import Database
-import Manifests
 import Model
 import Scheduling
 import System

@@ -1,4 +1,3 @@
-import Imaging
 import JSON
 import Manifests
 import System

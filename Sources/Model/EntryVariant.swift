@@ -1,6 +1,5 @@
 import Imaging
 import JSON
-import Manifests
 
 /// An additional output of an entry: one of its `variants`.
 package struct EntryVariant: Equatable {

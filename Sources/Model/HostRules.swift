@@ -1,5 +1,4 @@
 import Scheduling
-import System
 import Transfer
 
 /// The rules for hosts. One rule applies to each host: the rule for the host itself, else the one with the longest

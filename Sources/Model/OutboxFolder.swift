@@ -1,6 +1,4 @@
-import Glibc
 import System
-import Transfer
 
 /// The paths of files and folders in the outbox.
 package struct OutboxFolder: Sendable {

@@ -1,4 +1,3 @@
-import Glibc
 import System
 
 /// The paths in the state folder: the ledger and, for each live job, the snapshot of its manifest and its index.

@@ -1,6 +1,5 @@
 import JobIndex
 import Manifests
-import System
 
 /// The problems with dependencies between entries: unknown names and cycles.
 struct DependencyProblems {

@@ -1,4 +1,3 @@
-import Foundation
 import Imaging
 import JobIndex
 import JSON

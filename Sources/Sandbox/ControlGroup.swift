@@ -1,4 +1,3 @@
-import Glibc
 import System
 
 /// The control group that a process is in (`cgroups(7)`), version 2 or 1.

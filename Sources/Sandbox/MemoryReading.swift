@@ -1,5 +1,4 @@
 import Glibc
-import System
 
 /// The kernel's figures about the memory that this process may use, at one moment. Figures that it lacks are left out.
 package struct MemoryReading: Sendable, Equatable {

@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 
 /// A system call that failed.

@@ -1,4 +1,3 @@
-import Foundation
 import Inbox
 import Manifests
 import Model

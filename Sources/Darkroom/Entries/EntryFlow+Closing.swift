@@ -1,7 +1,6 @@
 import JobIndex
 import Model
 import Operations
-import Scheduling
 import System
 
 /// The entries of cancelled and superseded runs.

@@ -1,6 +1,5 @@
 import JobIndex
 import Model
-import Scheduling
 import System
 
 /// Entries that fail because their dependencies failed. They hold no files.

@@ -1,4 +1,3 @@
-import Ledger
 import Model
 import Operations
 import Scheduling

@@ -1,6 +1,5 @@
 import Model
 import Operations
-import Scheduling
 import System
 
 /// Entries that wait for the machine, and indexes that cannot be read.

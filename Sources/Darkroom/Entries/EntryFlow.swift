@@ -3,7 +3,6 @@ import JobIndex
 import Ledger
 import Model
 import Operations
-import Scheduling
 import System
 import Transfer
 

@@ -1,5 +1,4 @@
 import JobIndex
-import Model
 import Scheduling
 import Transfer
 

@@ -1,5 +1,4 @@
 import JobIndex
-import Ledger
 import Model
 import Scheduling
 import System

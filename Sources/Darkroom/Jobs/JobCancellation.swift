@@ -2,7 +2,6 @@ import Delivery
 import JobIndex
 import Ledger
 import Model
-import System
 
 /// Writes the rows of the remaining entries of a cancelled run, on a separate thread, since there may be many.
 ///

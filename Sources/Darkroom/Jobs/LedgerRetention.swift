@@ -1,7 +1,6 @@
 import Delivery
 import Dispatch
 import Foundation
-import Glibc
 import Inbox
 import Ledger
 import Model

@@ -1,4 +1,3 @@
-import Database
 import JobIndex
 import Ledger
 import Manifests

@@ -1,5 +1,4 @@
 import Delivery
-import Foundation
 import Imaging
 import JobIndex
 import JSON

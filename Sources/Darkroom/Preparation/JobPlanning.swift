@@ -1,13 +1,9 @@
 import Dispatch
-import Foundation
 import Inbox
 import Ledger
-import Manifests
 import Model
 import Planning
-import Scheduling
 import Synchronization
-import System
 
 /// Accepts a manifest and plans its job, on a queue of its own, so that a million lines do not block anything.
 final class JobPlanning: Sendable {

@@ -2,7 +2,6 @@ import Inbox
 import Manifests
 import Model
 import System
-import Transfer
 
 /// A manifest that was named as an argument.
 struct NamedManifest: Sendable, Equatable {

@@ -2,7 +2,6 @@ import Delivery
 import Inbox
 import Ledger
 import Model
-import Scheduling
 import System
 
 /// A live run of a manifest.

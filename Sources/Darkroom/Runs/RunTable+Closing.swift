@@ -1,7 +1,5 @@
 import Ledger
 import Model
-import Scheduling
-import System
 
 /// Cancelled and superseded runs. Running operations of a cancelled run end soon, waiting ones do not begin, and
 /// finished results stay.

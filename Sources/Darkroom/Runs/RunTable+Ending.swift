@@ -1,8 +1,5 @@
 import Delivery
-import Ledger
 import Model
-import Scheduling
-import System
 
 /// Runs whose rows are all durable: their reports are written and delivered.
 extension RunTable {

@@ -4,7 +4,6 @@ import Ledger
 import Manifests
 import Model
 import Planning
-import Scheduling
 import System
 import Transfer
 

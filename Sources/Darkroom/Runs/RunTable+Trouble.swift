@@ -1,6 +1,5 @@
 import Inbox
 import Ledger
-import Scheduling
 import System
 
 /// Errors of one job. It is held and tried again, and the others continue.

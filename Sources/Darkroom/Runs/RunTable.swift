@@ -2,9 +2,6 @@ import Delivery
 import JobIndex
 import Ledger
 import Model
-import Scheduling
-import System
-import Transfer
 
 /// An event of a run.
 indirect enum RunEvent {

@@ -1,4 +1,3 @@
-import Ledger
 import Model
 
 extension Darkroom {

@@ -1,5 +1,4 @@
 import Darkroom
-import Foundation
 import JobIndex
 import JSON
 import Model

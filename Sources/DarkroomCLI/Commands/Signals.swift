@@ -1,7 +1,6 @@
 import Dispatch
 import Foundation
 import Synchronization
-import System
 
 /// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, the second ends it at once; SIGHUP
 /// reloads the configuration of `watch`; SIGTSTP suspends. A dedicated thread waits for them, so that filtrations on all

@@ -1,5 +1,3 @@
-import System
-
 /// The help texts, made from the tables of commands and options; lines have at most 80 columns. Examples come first.
 enum HelpText {
   /// The help of the program: `darkroom help`.

@@ -1,5 +1,4 @@
 import Foundation
-import Imaging
 import JSON
 import Model
 import System

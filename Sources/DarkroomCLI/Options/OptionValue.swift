@@ -1,4 +1,3 @@
-import Imaging
 import System
 
 /// How the value of an option is parsed and printed.

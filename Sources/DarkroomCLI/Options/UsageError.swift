@@ -1,5 +1,4 @@
 import System
-import Imaging
 
 /// An invalid command line, environment variable or configuration file.
 struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {

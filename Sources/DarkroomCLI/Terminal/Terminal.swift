@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 
 /// One of the program's standard streams, which may be a terminal.

@@ -5,7 +5,6 @@ import JSON
 import Ledger
 import Manifests
 import Model
-import Scheduling
 import System
 
 /// Writes the documents of a finished run to staging: failures, manifest and report. Rows are streamed from the ledger.

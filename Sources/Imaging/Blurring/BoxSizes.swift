@@ -1,5 +1,3 @@
-import Foundation
-
 /// The three boxes that approximate a Gaussian (Filter Effects Module Level 1 § 9.4, feGaussianBlur): d = ⌊σ · 3√(2π)/4 +
 /// 0.5⌋; three boxes of an odd d, or two of an even d, shifted by half a sample to the left and to the right, and one of
 /// d + 1. Used for every deviation, as in Chromium.

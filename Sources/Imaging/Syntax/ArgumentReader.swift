@@ -1,5 +1,3 @@
-import Foundation
-
 /// Reads the arguments of one filter function.
 package struct ArgumentReader {
   private let function: String

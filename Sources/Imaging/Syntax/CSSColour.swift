@@ -1,5 +1,3 @@
-import Foundation
-
 /// An sRGB colour with 8 bits per component, as CSS stores colours of its legacy notations.
 package struct CSSColour: Equatable, Sendable, CustomStringConvertible {
   private let bytes: SIMD4<UInt8>

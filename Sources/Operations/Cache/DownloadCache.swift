@@ -3,7 +3,6 @@ import Foundation
 import Model
 import Synchronization
 import System
-import Transfer
 
 /// Earlier downloads: files named after their SHA-256, and an index of requests. When the limit is reached, the least
 /// recently used files are removed first.

@@ -1,4 +1,3 @@
-import Imaging
 import Sandbox
 
 /// The limits of a worker for one task.
