@@ -22,7 +22,7 @@ extension Entry: DatabaseRecord {
   }
 
   /// Reads all but the mirrors and the request.
-  /// - Throws: `JSONError`, `RecipeError`, `Checksum.ParseError`: only when the index is damaged.
+  /// - Throws: `JSONError`, `RecipeError`, `ParseError`: only when the index is damaged.
   package init(_ row: Statement) throws {
     try self.init(
       position: row.integer(0), line: row.optionalInteger(12), variant: row.text(13),

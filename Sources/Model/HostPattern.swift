@@ -1,4 +1,5 @@
 import Foundation
+import System
 import Transfer
 
 /// A pattern for hosts: `example.org`, `*.example.org` (hosts beneath it at any depth, not the name itself) or `*`,
@@ -13,15 +14,9 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
   /// nil for any port.
   package let port: Int?
 
-  /// An invalid pattern.
-  package struct ParseError: Error {
-    /// For people. Continues a sentence that begins with the pattern.
-    package let message: String
-  }
-
   package init(parsing text: String) throws(ParseError) {
     description = text
-    if text.contains("://") { throw ParseError(message: "must be a host, not a URL" + Self.suggestion(for: text)) }
+    if text.contains("://") { throw ParseError("must be a host, not a URL" + Self.suggestion(for: text)) }
     let (host, port) = try Self.split(text)
     self.port = port
     if host == "*" {
@@ -33,10 +28,10 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
     let isWritten =
       !rest.isEmpty && rest.unicodeScalars.allSatisfy { !Self.delimiters.contains($0) && $0.value > 0x20 }
     guard isWritten, let canonical = SourceLocation.canonicalHost(of: rest.lowercased()) else {
-      throw ParseError(message: "must be HOST, *.HOST or *, with or without :PORT, and without a scheme or path")
+      throw ParseError("must be HOST, *.HOST or *, with or without :PORT, and without a scheme or path")
     }
     guard !isBeneath || !Self.isAddress(canonical) else {
-      throw ParseError(message: "names an address, beneath which there are no hosts")
+      throw ParseError("names an address, beneath which there are no hosts")
     }
     name = isBeneath ? "*." + canonical : canonical
   }
@@ -55,10 +50,10 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
     guard let colon = text[afterBracket...].lastIndex(of: ":") else { return (text, nil) }
     let host = String(text[..<colon])
     if !host.hasPrefix("["), host.contains(":") {
-      throw ParseError(message: "must have brackets around an IPv6 address, and no scheme or path")
+      throw ParseError("must have brackets around an IPv6 address, and no scheme or path")
     }
     guard let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
-      throw ParseError(message: "must have a port from 1 to 65535")
+      throw ParseError("must have a port from 1 to 65535")
     }
     return (host, Int(port))
   }

@@ -1,6 +1,7 @@
 import JSON
 import Manifests
 import Model
+import System
 import Transfer
 
 extension FieldVocabulary {
@@ -8,21 +9,17 @@ extension FieldVocabulary {
   static let entries = FieldVocabulary(
     principal: "url", principalTitle: "URL", cells: cells, extras: "metadata",
     options: [
-      Option("out", field: "name") { text throws(Option.Failure) in
-        guard !text.isEmpty else { throw Option.Failure("\"out\" needs a name") }
+      Option("out", field: "name") { text throws(ParseError) in
+        guard !text.isEmpty else { throw ParseError("\"out\" needs a name") }
         return .string(text)
       },
-      Option("checksum", field: "checksum") { text throws(Option.Failure) in
-        do throws(Checksum.ParseError) {
-          return .string(try Checksum(parsing: text).description)
-        } catch {
-          throw Option.Failure(error.message)
-        }
+      Option("checksum", field: "checksum") { text throws(ParseError) in
+        .string(try Checksum(parsing: text).description)
       },
-      Option("header", field: "headers", memberLimit: headerLimit) { text throws(Option.Failure) in
+      Option("header", field: "headers", memberLimit: headerLimit) { text throws(ParseError) in
         try header { () throws(SourceRequest.ParseError) in try HeaderField(parsing: text) }
       },
-      Option("referer", field: "headers", memberLimit: headerLimit) { text throws(Option.Failure) in
+      Option("referer", field: "headers", memberLimit: headerLimit) { text throws(ParseError) in
         // The request handles the referer *.
         return try header { () throws(SourceRequest.ParseError) in try HeaderField("Referer", text) }
       },
@@ -42,11 +39,11 @@ extension FieldVocabulary {
 
   private static func header(
     _ parse: () throws(SourceRequest.ParseError) -> HeaderField
-  ) throws(Option.Failure) -> JSONValue {
+  ) throws(ParseError) -> JSONValue {
     do throws(SourceRequest.ParseError) {
       return .headers([try parse()])
     } catch {
-      throw Option.Failure(error.message)
+      throw ParseError(error.message)
     }
   }
 }

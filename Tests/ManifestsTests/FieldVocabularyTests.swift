@@ -1,4 +1,5 @@
 import JSON
+import System
 import Testing
 
 @testable import Manifests
@@ -11,7 +12,7 @@ import Testing
     extras: "notes",
     options: [
       .init("shelf", field: "shelf") { .string($0) },
-      .init("year", field: "pages") { text throws(FieldVocabulary.Option.Failure) in
+      .init("year", field: "pages") { text throws(ParseError) in
         guard let year = Int(text) else { throw .init("\(text) is no year") }
         return .integer(year)
       },

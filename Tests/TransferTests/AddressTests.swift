@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -92,7 +93,7 @@ import Testing
       "", "/", "127.0.0.0/33", "::/129", "1.2.3/8", "a/8", "1.2.3.4/", "1.2.3.4/+8", "1.2.3.4/8/8", "0177.0.0.1",
     ])
   func malformedNetwork(text: String) {
-    #expect(throws: Network.ParseError.self) { try Network(parsing: text) }
+    #expect(throws: ParseError.self) { try Network(parsing: text) }
   }
 
   @Test(

@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
       ("md5=5d41402abc4b2a76b9719d911017c５９２", "a md5 digest has 32 hexadecimal digits"),
     ])
   func malformed(text: String, message: String) {
-    let error = #expect(throws: Checksum.ParseError.self) { try Checksum(parsing: text) }
+    let error = #expect(throws: ParseError.self) { try Checksum(parsing: text) }
     #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import System
 import TestSupport
 import Testing
 
@@ -46,10 +47,10 @@ import Testing
   @Test(
     "what is no proxy is refused without its secrets", arguments: ["ftp://u:secret@h", "http://", "h:99999", "a b"])
   func malformed(text: String) {
-    let error = #expect(throws: Proxy.ParseError.self) { try Proxy(parsing: text) }
+    let error = #expect(throws: ParseError.self) { try Proxy(parsing: text) }
     #expect(error?.message.contains("http://proxy.example:3128") == true)
     #expect(error?.message.contains("secret") == false)
-    let named = #expect(throws: Proxy.ParseError.self) { try ProxyRules(environment: ["https_proxy": text]) }
+    let named = #expect(throws: ParseError.self) { try ProxyRules(environment: ["https_proxy": text]) }
     #expect(named?.message.hasPrefix("https_proxy must be ") == true)
   }
 

@@ -51,7 +51,7 @@ extension Error {
   /// Whether a stored record cannot be read.
   var isOfUnreadableRecord: Bool {
     self is DecodingError || self is JSONError || self is ReportRow.RowError || self is RecipeError
-      || self is Checksum.ParseError
+      || self is ParseError
   }
 }
 

@@ -69,14 +69,12 @@ struct ConfigFile {
   /// The value in the form of an option.
   /// - Parameter isFlag: Whether the option has no value on the command line; other options take neither `true` nor `false`.
   private static func text(_ member: JSONValue.Member, isFlag: Bool, in path: String) throws -> String {
+    if let text = member.value.optionText { return text }
     switch member.value {
-    case .string(let text): return text
-    case .integer(let number): return String(number)
-    case .number(let number): return String(number)
     case .bool(let flag) where isFlag: return flag ? "1" : "0"
     case .array(let values):
       return try values.map { try text(.init(member.key, $0), isFlag: isFlag, in: path) }.joined(separator: ",")
-    case .bool, .null, .object:
+    default:
       let what = isFlag ? "a boolean, a number or a string" : "a string, a number or an array of these"
       throw UsageError("\(path): \"\(member.key)\" must be \(what), not \(member.value.kind)")
     }

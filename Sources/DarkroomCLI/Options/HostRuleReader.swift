@@ -30,9 +30,7 @@ struct HostRuleReader {
       _ summary: String
     ) {
       self.init(name, summary) { rule, json, _ in
-        guard let text = json.optionText else {
-          throw UsageError("must be a number or a string")
-        }
+        guard let text = json.optionText else { throw UsageError("must be a number or a string") }
         rule[keyPath: setting] = try value.parse(text)
       }
     }
@@ -81,14 +79,12 @@ struct HostRuleReader {
 
   private func rule(_ member: JSONValue.Member, at location: String) throws -> HostRule {
     let pattern: HostPattern
-    do throws(HostPattern.ParseError) {
+    do throws(ParseError) {
       pattern = try HostPattern(parsing: member.key)
     } catch {
       throw UsageError("\(location) \(error.message)")
     }
-    guard case .object(let settings) = member.value else {
-      throw UsageError("\(location) must be an object")
-    }
+    guard case .object(let settings) = member.value else { throw UsageError("\(location) must be an object") }
     var rule = HostRule(pattern)
     for setting in settings where !setting.key.hasPrefix("_") {
       guard let key = Self.keys.first(where: { $0.name == setting.key }) else {
@@ -123,12 +119,12 @@ struct HostRuleReader {
 
 extension JSONValue {
   /// A string, or a number in the form of an option; nil for other values.
-  fileprivate var optionText: String? {
+  var optionText: String? {
     switch self {
     case .string(let text): text
     case .integer(let number): String(number)
     case .number(let number): String(number)
-    case .null, .bool, .array, .object: nil
+    default: nil
     }
   }
 }

@@ -34,7 +34,7 @@ extension OptionValue where Value == [Network] {
   static var networks: OptionValue {
     OptionValue(name: "CIDR", isRepeatable: true) { text in
       try text.split(separator: ",").map { part in
-        do throws(Network.ParseError) {
+        do throws(ParseError) {
           return try Network(parsing: part.trimmingCharacters(in: .whitespaces))
         } catch {
           throw UsageError("must be networks separated by commas: \(error.message)")
@@ -76,7 +76,7 @@ extension OptionValue where Value == HostLimit {
 extension OptionValue where Value == Proxy {
   static var proxy: OptionValue {
     OptionValue(name: "URL") { text in
-      do throws(Proxy.ParseError) {
+      do throws(ParseError) {
         return try Proxy(parsing: text)
       } catch {
         throw UsageError(error.message)

@@ -1,4 +1,5 @@
 import JSON
+import System
 
 /// The fields of an entry, for formats without typed values: tables, whose cells are text, and lists, whose option lines have
 /// their own names.
@@ -16,13 +17,6 @@ package struct FieldVocabulary: Sendable {
 
   /// An option line of a list.
   package struct Option: Sendable {
-    /// Why a value cannot be read.
-    package struct Failure: Error {
-      package let message: String
-
-      package init(_ message: String) { self.message = message }
-    }
-
     /// As written, such as `out`.
     package let name: String
 
@@ -34,11 +28,11 @@ package struct FieldVocabulary: Sendable {
     package let memberLimit: Int?
 
     /// Reads the text after `NAME=`: the field's value, or, with a `memberLimit`, an object of members.
-    package let read: @Sendable (String) throws(Failure) -> JSONValue
+    package let read: @Sendable (String) throws(ParseError) -> JSONValue
 
     package init(
       _ name: String, field: String, memberLimit: Int? = nil,
-      read: @escaping @Sendable (String) throws(Failure) -> JSONValue
+      read: @escaping @Sendable (String) throws(ParseError) -> JSONValue
     ) {
       self.name = name
       self.field = field

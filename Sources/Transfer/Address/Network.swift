@@ -1,3 +1,5 @@
+import System
+
 /// A range of addresses in CIDR notation.
 package struct Network: Hashable, Sendable, CustomStringConvertible {
   /// The first address of the range.
@@ -9,14 +11,13 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
   /// Parses `127.0.0.0/8`, `fd00::/8`, or a single address, which is a range of one. Bits beyond the prefix are ignored.
   /// - Throws: `ParseError` for anything else.
   package init(parsing text: some StringProtocol) throws(ParseError) {
+    let problem = ParseError("\"\(text)\" is not a network such as 127.0.0.0/8 or fd00::/8")
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    guard let first = parts.first, parts.count <= 2, let address = IPAddress(first) else {
-      throw ParseError(text: String(text))
-    }
+    guard let first = parts.first, parts.count <= 2, let address = IPAddress(first) else { throw problem }
     var length = address.bitWidth
     if parts.count == 2 {
       guard parts[1].utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(parts[1]), number <= length else {
-        throw ParseError(text: String(text))
+        throw problem
       }
       length = number
     }
@@ -55,13 +56,4 @@ package struct Network: Hashable, Sendable, CustomStringConvertible {
   }
 
   package var description: String { "\(address)/\(prefixLength)" }
-
-  /// A text that is not a network.
-  package struct ParseError: Error, Sendable {
-    /// The text as given.
-    package let text: String
-
-    /// For people.
-    package var message: String { "\"\(text)\" is not a network such as 127.0.0.0/8 or fd00::/8" }
-  }
 }

@@ -1,4 +1,5 @@
 import CCurl
+import System
 
 /// Decides which proxy a request goes through, by curl's rules. libcurl does not apply them: the address policy has to
 /// know whether a connection goes to a proxy.
@@ -14,8 +15,8 @@ package struct ProxyRules: Sendable, Equatable {
 
   /// Reads `http_proxy` (lower case only: a web server sets `HTTP_PROXY` from a request's `Proxy` header), `https_proxy`,
   /// `all_proxy` and `no_proxy`, or else their upper-case forms. Empty variables are ignored.
-  /// - Throws: `Proxy.ParseError`, which names the variable.
-  package init(environment: [String: String]) throws(Proxy.ParseError) {
+  /// - Throws: `ParseError`, which names the variable.
+  package init(environment: [String: String]) throws(ParseError) {
     let any = ["all_proxy", "ALL_PROXY"]
     schemes["http"] = try Self.first(["http_proxy"] + any, in: environment)
     schemes["https"] = try Self.first(["https_proxy", "HTTPS_PROXY"] + any, in: environment)
@@ -25,13 +26,13 @@ package struct ProxyRules: Sendable, Equatable {
 
   private static func first(
     _ names: [String], in environment: [String: String]
-  ) throws(Proxy.ParseError) -> Proxy? {
+  ) throws(ParseError) -> Proxy? {
     for name in names {
       guard let value = environment[name], !value.isEmpty else { continue }
-      do throws(Proxy.ParseError) {
+      do throws(ParseError) {
         return try Proxy(parsing: value)
       } catch {
-        throw Proxy.ParseError(message: "\(name) \(error.message)")
+        throw ParseError("\(name) \(error.message)")
       }
     }
     return nil
@@ -61,15 +62,9 @@ package struct Proxy: Sendable, Equatable {
     guard let parsed = try? URLHandle(parsing: hasScheme ? text : "http://" + text),
       let scheme = parsed.part(CURLUPART_SCHEME), schemes.contains(scheme), parsed.part(CURLUPART_HOST) != nil
     else {
-      throw ParseError(message: "\(expected), not \"\(redacted(hasScheme ? text : "http://" + text, valid: false))\"")
+      throw ParseError("\(expected), not \"\(redacted(hasScheme ? text : "http://" + text, valid: false))\"")
     }
     url = text
-  }
-
-  /// A text that is not a proxy's URL.
-  package struct ParseError: Error, Sendable {
-    /// For people; continues after the name of the option or variable.
-    package let message: String
   }
 }
 

@@ -12,17 +12,17 @@ package struct Checksum: Sendable, Hashable, CustomStringConvertible {
   package init(parsing text: some StringProtocol) throws(ParseError) {
     let shown = String(text)
     guard let equals = shown.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-      throw ParseError(message: "a checksum is TYPE=HEX, such as sha-256=e3b0c442…, not \"\(shown)\"")
+      throw ParseError("a checksum is TYPE=HEX, such as sha-256=e3b0c442…, not \"\(shown)\"")
     }
     let type = String(shown[..<equals])
     guard let algorithm = MessageDigest.Algorithm(rawValue: type) else {
       let known = MessageDigest.Algorithm.allCases.map(\.rawValue).joined(separator: ", ")
-      throw ParseError(message: "unknown checksum type \"\(type)\"; there are \(known)")
+      throw ParseError("unknown checksum type \"\(type)\"; there are \(known)")
     }
     let digest = shown[shown.index(after: equals)...].lowercased()
     let count = algorithm.hexDigitCount
     guard digest.utf8.count == count, digest.utf8.allSatisfy(Self.hexDigits.contains) else {
-      throw ParseError(message: "a \(type) digest has \(count) hexadecimal digits; \"\(digest)\" is not one")
+      throw ParseError("a \(type) digest has \(count) hexadecimal digits; \"\(digest)\" is not one")
     }
     self.algorithm = algorithm
     self.digest = digest
@@ -48,12 +48,6 @@ package struct Checksum: Sendable, Hashable, CustomStringConvertible {
 
   /// The canonical notation, which `init(parsing:)` accepts.
   package var description: String { "\(algorithm.rawValue)=\(digest)" }
-
-  /// A text that is not a checksum.
-  package struct ParseError: Error, Sendable {
-    /// For people: the error and the expected notation.
-    package let message: String
-  }
 }
 
 /// The digests of a body as it arrives: SHA-256, and that of the request's checksum.

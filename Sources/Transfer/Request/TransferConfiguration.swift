@@ -62,8 +62,8 @@ package struct TransferConfiguration: Sendable {
 
   /// Adopts the variables of the environment that curl reads: proxies (see `ProxyRules`), and the trusted certificates,
   /// from `CURL_CA_BUNDLE`, or else `SSL_CERT_FILE` and `SSL_CERT_DIR`. Empty variables are ignored.
-  /// - Throws: `Proxy.ParseError`.
-  package mutating func adopt(environment: [String: String]) throws(Proxy.ParseError) {
+  /// - Throws: `ParseError`.
+  package mutating func adopt(environment: [String: String]) throws(ParseError) {
     let given = environment.filter { !$0.value.isEmpty }
     proxies = try ProxyRules(environment: given)
     certificateFile = given["CURL_CA_BUNDLE"] ?? given["SSL_CERT_FILE"]

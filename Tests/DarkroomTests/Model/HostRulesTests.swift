@@ -1,4 +1,5 @@
 import Scheduling
+import System
 import Testing
 import Transfer
 
@@ -47,7 +48,7 @@ import Transfer
     "example.org:0", "example.org:65536", "::1", "*.127.0.0.1", "*.[::1]", "a b", "*.", "[::1", "a?", "**",
   ])
   func `what is no pattern is rejected`(text: String) {
-    #expect(throws: HostPattern.ParseError.self) { try HostPattern(parsing: text) }
+    #expect(throws: ParseError.self) { try HostPattern(parsing: text) }
   }
 
   @Test(arguments: [("a.test", "A.test."), ("*.a.test:1", "*.A.TEST:1"), ("bücher.test", "xn--bcher-kva.test")])
