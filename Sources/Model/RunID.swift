@@ -26,24 +26,17 @@ package enum RunID {
   /// - Returns: nil for a name of another form.
   package static func date(of runID: String) -> Date? {
     let parts = runID.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, parts[1].utf8.count == 8, parts[1].utf8.allSatisfy(isHexadecimal), parts[0].utf8.count == 16
+    guard parts.count == 2, parts[1].utf8.count == 8, parts[1].utf8.allSatisfy("0123456789abcdef".utf8.contains),
+      parts[0].utf8.count == 16
     else { return nil }
     let format = Date.ISO8601FormatStyle(
       dateSeparator: .omitted, dateTimeSeparator: .standard, timeSeparator: .omitted, timeZoneSeparator: .omitted)
     return try? format.parse(String(parts[0]))
   }
 
-  private static func isHexadecimal(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
-  }
-
-  /// Whether a text may be the name of a folder in `history`.
+  /// Whether a text may be the name of a folder of `history`.
   package static func isValid(_ text: String) -> Bool {
-    (8...64).contains(text.utf8.count) && text.utf8.allSatisfy { $0 == UInt8(ascii: "-") || isAlphanumeric($0) }
-  }
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-      || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+    (8...64).contains(text.utf8.count)
+      && text.allSatisfy { $0 == "-" || $0.isASCII && ($0.isLetter || $0.isNumber) }
   }
 }

@@ -6,11 +6,6 @@ package struct RunTime: Sendable, Equatable {
     package let total: Int
     /// Time for which the queues were suspended, in milliseconds; 0 to `total`.
     package let paused: Int
-
-    package init(total: Int, paused: Int) {
-      self.total = total
-      self.paused = paused
-    }
   }
 
   private let earlier: Elapsed

@@ -44,18 +44,16 @@ package struct MemoryReading: Sendable, Equatable {
       switch hierarchy {
       case .version2(let path):
         // Where both versions are in use, version 2 has its own folder.
-        for mount in [mount, mount + "/unified"] {
-          for folder in ControlGroup.folders(of: path, in: mount) {
-            pressure = pressure ?? Self.pressure(folder + "/memory.pressure")
-            groups += Group(
-              folder, limit: "memory.max", used: "memory.current", cached: ["active_file", "inactive_file"])
-          }
+        let folders = [mount, mount + "/unified"].flatMap { ControlGroup.folders(of: path, in: $0) }
+        pressure = folders.reduce(pressure) { $0 ?? Self.pressure($1 + "/memory.pressure") }
+        groups += folders.compactMap {
+          Group($0, limit: "memory.max", used: "memory.current", cached: ["active_file", "inactive_file"])
         }
       case .memoryOfVersion1(let path):
         for folder in ControlGroup.folders(of: path, in: mount + "/memory") {
           // The second is for memory and swap space together; it exists only when the kernel counts both.
-          for kind in ["memory", "memory.memsw"] {
-            groups += Group(
+          groups += ["memory", "memory.memsw"].compactMap { kind in
+            Group(
               folder, limit: kind + ".limit_in_bytes", used: kind + ".usage_in_bytes",
               cached: ["total_active_file", "total_inactive_file"])
           }
@@ -72,10 +70,6 @@ package struct MemoryReading: Sendable, Equatable {
     else { return nil }
     return percent
   }
-}
-
-extension [MemoryReading.Group] {
-  fileprivate static func += (groups: inout Self, group: MemoryReading.Group?) { if let group { groups.append(group) } }
 }
 
 /// The memory that pictures may take, derived from the memory of the machine or of the process's control group.

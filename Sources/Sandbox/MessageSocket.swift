@@ -48,19 +48,13 @@ package final class MessageSocket: Sendable {
   /// Whether there is nothing to read, not even the end.
   package var isQuiet: Bool {
     var state = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    while true {
-      let found = poll(&state, 1, 0)
-      if found >= 0 || errno != EINTR { return found == 0 }
-    }
+    return uninterrupted { poll(&state, 1, 0) } == 0
   }
 
   /// Sends a message, with two descriptors at most.
   /// - Returns: Whether the other end exists and accepts it.
   package func send(_ bytes: [UInt8], descriptors: [Int32] = []) -> Bool {
-    while true {
-      if csandbox_send(descriptor, bytes, bytes.count, descriptors, Int32(descriptors.count)) >= 0 { return true }
-      if errno != EINTR { return false }
-    }
+    uninterrupted { csandbox_send(descriptor, bytes, bytes.count, descriptors, Int32(descriptors.count)) } >= 0
   }
 
   /// Waits for a message. Descriptors that it carries are dropped by the kernel.
@@ -68,7 +62,7 @@ package final class MessageSocket: Sendable {
   package func receive(limit: Int) -> Received {
     var length = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
-      repeat { length = recv(descriptor, buffer.baseAddress, limit, 0) } while length < 0 && errno == EINTR
+      length = uninterrupted { recv(descriptor, buffer.baseAddress, limit, 0) }
       count = max(0, length)
     }
     if length > 0 { return .message(bytes) }
@@ -80,19 +74,14 @@ package final class MessageSocket: Sendable {
     var (length, number) = (0, Int32(0))
     var descriptors = [Int32](repeating: -1, count: Int(CSANDBOX_MAX_DESCRIPTORS))
     let bytes = [UInt8](unsafeUninitializedCapacity: Self.maxBytes) { buffer, count in
-      repeat {
-        length = csandbox_receive(descriptor, buffer.baseAddress, Self.maxBytes, &descriptors, &number)
-      } while length < 0 && errno == EINTR
+      length = uninterrupted {
+        csandbox_receive(descriptor, buffer.baseAddress, Self.maxBytes, &descriptors, &number)
+      }
       count = max(0, length)
     }
     return length > 0 ? (bytes, Array(descriptors.prefix(Int(number)))) : nil
   }
 
   /// Writes a message by `write(2)`, which a confined process may still call.
-  package func write(_ bytes: [UInt8]) -> Bool {
-    while true {
-      if Glibc.write(descriptor, bytes, bytes.count) >= 0 { return true }
-      if errno != EINTR { return false }
-    }
-  }
+  package func write(_ bytes: [UInt8]) -> Bool { uninterrupted { Glibc.write(descriptor, bytes, bytes.count) } >= 0 }
 }

@@ -21,12 +21,6 @@ package struct DependencyTracker: Sendable {
 
     /// The first entry that did not succeed, for its own reasons; it may be `dependency`.
     package let cause: Int
-
-    package init(position: Int, dependency: Int, cause: Int) {
-      self.position = position
-      self.dependency = dependency
-      self.cause = cause
-    }
   }
 
   /// An entry that has ended, with dependents that may not have been processed.

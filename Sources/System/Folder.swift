@@ -39,13 +39,8 @@ package enum Folder {
   }
 
   /// Creates a folder and those above it, and syncs the changed folders.
-  /// - Parameter root: As for `create`.
-  package static func createDurably(
-    _ path: String, beneath root: String? = nil, mode: mode_t = 0o777
-  ) throws(SystemError) {
-    var changed: [String] = []
-    try create(path, beneath: root, mode: mode, changed: &changed)
-    for above in changed { try sync(above) }
+  package static func createDurably(_ path: String, mode: mode_t) throws(SystemError) {
+    for changed in try create(path, mode: mode) { try sync(changed) }
   }
 
   /// The last component of a path.
@@ -59,14 +54,10 @@ package enum Folder {
     return slash == path.startIndex ? "/" : String(path[..<slash])
   }
 
-  package static func sync(_ path: String) throws(SystemError) {
-    try OpenFile(folder: path).sync()
-  }
+  package static func sync(_ path: String) throws(SystemError) { try OpenFile(folder: path).sync() }
 
   /// The names in a folder but `.` and `..`, as bytes, in no order.
-  package static func names(in path: String) throws(SystemError) -> [FileName] {
-    try names(in: OpenFolder(path))
-  }
+  package static func names(in path: String) throws(SystemError) -> [FileName] { try names(in: OpenFolder(path)) }
 
   /// The names in an open folder but `.` and `..`, as bytes, in no order.
   package static func names(in folder: OpenFolder) throws(SystemError) -> [FileName] {

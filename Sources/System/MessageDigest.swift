@@ -94,12 +94,9 @@ package final class MessageDigest {
     defer { buffer.deallocate() }
     var offset = 0
     while true {
-      let count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+      let count = uninterrupted { pread(descriptor, buffer.baseAddress, buffer.count, offset) }
+      guard count >= 0 else { throw SystemError("read", path) }
       if count == 0 { return digest.hexDigest() }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw SystemError("read", path)
-      }
       digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       offset += count
     }

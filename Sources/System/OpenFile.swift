@@ -23,10 +23,7 @@ package final class OpenFile: Sendable {
   }
 
   /// Adopts a descriptor, which is closed when the file is released.
-  init(adopting descriptor: Int32, path: String) {
-    self.descriptor = descriptor
-    self.path = path
-  }
+  init(adopting descriptor: Int32, path: String) { (self.descriptor, self.path) = (descriptor, path) }
 
   deinit { close(descriptor) }
 
@@ -117,19 +114,15 @@ package final class OpenFile: Sendable {
     return Array(bytes.prefix(got))
   }
 
-  package func write(_ text: String) throws(SystemError) {
-    var text = text
-    let failure = text.withUTF8 { Self.write(UnsafeRawBufferPointer($0), to: descriptor) }
-    if let failure { throw SystemError("write", path, code: failure) }
-  }
+  package func write(_ text: String) throws(SystemError) { try Self.write(text, to: descriptor, named: path) }
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     if let failure = Self.write(bytes, to: descriptor) { throw SystemError("write", path, code: failure) }
   }
 
-  /// Writes to a descriptor that the program was started with, and that stays open.
+  /// Writes to an open descriptor.
   /// - Parameter name: Its name in errors.
-  package static func write(_ text: String, toStandard descriptor: Int32, named name: String) throws(SystemError) {
+  package static func write(_ text: String, to descriptor: Int32, named name: String) throws(SystemError) {
     var text = text
     let failure = text.withUTF8 { write(UnsafeRawBufferPointer($0), to: descriptor) }
     if let failure { throw SystemError("write", name, code: failure) }
@@ -150,12 +143,9 @@ package final class OpenFile: Sendable {
   private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
     var rest = bytes
     while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count >= 0 {
-        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-      } else if errno != EINTR {
-        return errno
-      }
+      let count = uninterrupted { Glibc.write(descriptor, rest.baseAddress, rest.count) }
+      guard count >= 0 else { return errno }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
     }
     return nil
   }
@@ -221,14 +211,12 @@ package final class OpenFile: Sendable {
     var copied = range.lowerBound
     while copied < range.upperBound {
       if isCancelled() { throw SystemError("read", path, code: ECANCELED) }
-      let count = pread(descriptor, buffer.baseAddress, min(buffer.count, range.upperBound - copied), copied)
+      let piece = min(buffer.count, range.upperBound - copied)
+      let count = uninterrupted { pread(descriptor, buffer.baseAddress, piece, copied) }
+      guard count >= 0 else { throw SystemError("read", path) }
       if count == 0 { return copied }
-      if count > 0 {
-        try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-        copied += count
-      } else if errno != EINTR {
-        throw SystemError("read", path)
-      }
+      try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      copied += count
     }
     return copied
   }
@@ -265,11 +253,9 @@ package final class OpenFile: Sendable {
   /// Takes the file's exclusive lock, which the kernel releases when the process dies.
   /// - Returns: Whether it was free.
   package func lockExclusively() throws(SystemError) -> Bool {
-    while clinux_lock(descriptor) != 0 {
-      if errno == EAGAIN || errno == EACCES { return false }
-      if errno != EINTR { throw SystemError("fcntl", path) }
-    }
-    return true
+    if uninterrupted({ clinux_lock(descriptor) }) == 0 { return true }
+    guard errno == EAGAIN || errno == EACCES else { throw SystemError("fcntl", path) }
+    return false
   }
 
   /// Who holds a file's lock.

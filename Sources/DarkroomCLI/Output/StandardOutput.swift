@@ -30,7 +30,7 @@ final class StandardOutput {
     guard !buffer.isEmpty else { return }
     defer { buffer = "" }
     do {
-      try OpenFile.write(buffer, toStandard: descriptor, named: "standard output")
+      try OpenFile.write(buffer, to: descriptor, named: "standard output")
     } catch {
       throw Failure(cause: error)
     }

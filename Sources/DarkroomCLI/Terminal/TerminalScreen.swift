@@ -63,9 +63,7 @@ final class TerminalScreen: Sendable {
     }
   }
 
-  func clear() {
-    state.withLock { state in clear(&state) }
-  }
+  func clear() { state.withLock { state in clear(&state) } }
 
   /// Removes the lines for good: the program ends. Skips that if the terminal accepts no output.
   /// - Parameter keepsLines: Whether the lines stay, with the cursor below them. Default: no.
@@ -101,9 +99,7 @@ final class TerminalScreen: Sendable {
   }
 
   /// Failures are ignored: there is nowhere else to report them.
-  private func write(_ text: String) {
-    try? OpenFile.write(text, toStandard: terminal.descriptor, named: "the terminal")
-  }
+  private func write(_ text: String) { try? OpenFile.write(text, to: terminal.descriptor, named: "the terminal") }
 }
 
 // MARK: Escape sequences

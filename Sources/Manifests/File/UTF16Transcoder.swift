@@ -41,18 +41,8 @@ struct UTF16Transcoder {
   }
 
   private mutating func encode(_ code: UInt32) {
-    switch code {
-    case ..<0x80: output.append(UInt8(code))
-    case ..<0x800: output += [0xc0 | UInt8(code >> 6), Self.following(code)]
-    case ..<0x10000: output += [0xe0 | UInt8(code >> 12), Self.following(code >> 6), Self.following(code)]
-    default:
-      output += [
-        0xf0 | UInt8(code >> 18), Self.following(code >> 12), Self.following(code >> 6), Self.following(code),
-      ]
-    }
+    if let scalar = UnicodeScalar(code) { output += scalar.utf8 } else { output.append(0xff) }
   }
-
-  private static func following(_ bits: UInt32) -> UInt8 { 0x80 | UInt8(bits & 0x3f) }
 
   private mutating func deliver(_ body: (UnsafeRawBufferPointer) throws -> Void) rethrows {
     try output.withUnsafeBytes(body)

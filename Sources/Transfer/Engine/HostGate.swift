@@ -11,9 +11,7 @@ struct HostGate<Element> {
     var waiting: [Element] = []
 
     /// Unless the limit is fixed, slow elements leave one slot to others.
-    var isFree: Bool {
-      occupied < limit.transfers || !limit.isFixed && occupied < min(slow + 1, 2 * limit.transfers)
-    }
+    var isFree: Bool { occupied < limit.transfers || !limit.isFixed && occupied < min(slow + 1, 2 * limit.transfers) }
 
     /// The methods change the array in place: a copy would cost time in proportion to the waiting elements.
     mutating func acquire(_ element: Element) -> Bool {
@@ -78,10 +76,7 @@ struct HostGate<Element> {
 
   /// The first waiting element that matches, whatever its host.
   func firstWaiting(where matches: (Element) -> Bool) -> Element? {
-    for host in hosts.values {
-      if let element = host.waiting.first(where: matches) { return element }
-    }
-    return nil
+    hosts.values.lazy.flatMap(\.waiting).first(where: matches)
   }
 
   mutating func removeWaiting(where matches: (Element) -> Bool) -> [Element] {

@@ -35,10 +35,9 @@ final class BodyWriter {
     digests.update(piece)
     var rest = piece
     while !rest.isEmpty {
-      let count = write(request.destination, rest.baseAddress, rest.count)
-      if count < 0 {
+      let count = uninterrupted { write(request.destination, rest.baseAddress, rest.count) }
+      guard count >= 0 else {
         let number = errno
-        if number == EINTR { continue }
         throw TransferError(.io, "cannot write what \(source) sends: \(systemMessage(number))", systemError: number)
       }
       bytes += count

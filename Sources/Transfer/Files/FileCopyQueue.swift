@@ -39,9 +39,7 @@ final class FileCopyQueue: Sendable {
   }
 
   /// Cancels a copy; does nothing when it has ended.
-  func cancel(_ id: TransferID) {
-    state.withLock { $0.copies[id] }?.cancel()
-  }
+  func cancel(_ id: TransferID) { state.withLock { $0.copies[id] }?.cancel() }
 
   /// Cancels all copies; later ones are not accepted.
   func close() {
@@ -68,19 +66,13 @@ final class FileCopy: Sendable {
 
   /// Copies the file, with the limits and digests of any transfer.
   func result(_ configuration: TransferConfiguration) -> Result<TransferOutcome, TransferError> {
-    do throws(TransferError) {
-      return .success(try copy(configuration))
-    } catch {
-      return .failure(error)
-    }
+    Result { () throws(TransferError) in try copy(configuration) }
   }
 
   private func copy(_ configuration: TransferConfiguration) throws(TransferError) -> TransferOutcome {
     let location = queued.request.location
     let started = ContinuousClock.now
-    guard let root = configuration.fileRoot else {
-      throw TransferError(.schemeNotAllowed, location.fileNotAllowed)
-    }
+    guard let root = configuration.fileRoot else { throw TransferError(.schemeNotAllowed, location.fileNotAllowed) }
     try checkCancelled()
     let file = try FileRoot(path: root).open(location)
     let body = BodyWriter(queued.request, maxBytes: configuration.maxBytes)
@@ -90,14 +82,13 @@ final class FileCopy: Sendable {
     defer { buffer.deallocate() }
     while true {
       try checkCancelled()
-      let count = read(file.descriptor, buffer.baseAddress, buffer.count)
-      if count == 0 { break }
-      if count < 0 {
+      let count = uninterrupted { read(file.descriptor, buffer.baseAddress, buffer.count) }
+      guard count >= 0 else {
         let number = errno
-        if number == EINTR { continue }
         throw TransferError(
           .io, "cannot read \(location.redacted): \(systemMessage(number))", systemError: number, isOfSource: true)
       }
+      if count == 0 { break }
       try body.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
     guard body.bytes >= file.size else {
@@ -107,8 +98,7 @@ final class FileCopy: Sendable {
     return TransferOutcome(
       httpStatus: nil, validators: nil, mayBeStored: false, finalURL: location.redacted, bytes: body.bytes,
       received: body.bytes,
-      sha256: try body.finish(), contentType: nil, requests: RequestCount(), seconds: seconds,
-      answer: nil)
+      sha256: try body.finish(), contentType: nil, requests: RequestCount(), seconds: seconds, answer: nil)
   }
 
   private func checkCancelled() throws(TransferError) {

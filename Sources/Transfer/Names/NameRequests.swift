@@ -64,10 +64,7 @@ struct NameRequests<Element> {
 
   /// The first waiting element that matches, for any name.
   func firstWaiting(where matches: (Element) -> Bool) -> Element? {
-    for elements in waiting.values {
-      if let found = elements.first(where: { matches($0.element) }) { return found.element }
-    }
-    return nil
+    waiting.values.lazy.joined().map(\.element).first(where: matches)
   }
 
   mutating func removeWaiting(where matches: (Element) -> Bool) -> [Element] { remove { matches($0.element) } }

@@ -8,9 +8,10 @@ extension String {
     var index = 0
     while index < source.count {
       if source[index] == UInt8(ascii: "%"), index + 2 < source.count,
-        let high = source[index + 1].hexValue, let low = source[index + 2].hexValue
+        let high = Character(UnicodeScalar(source[index + 1])).hexDigitValue,
+        let low = Character(UnicodeScalar(source[index + 2])).hexDigitValue
       {
-        bytes.append(high << 4 | low)
+        bytes.append(UInt8(high << 4 | low))
         index += 3
       } else {
         bytes.append(source[index])
@@ -18,17 +19,5 @@ extension String {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension UInt8 {
-  /// The value of a hexadecimal digit in ASCII.
-  fileprivate var hexValue: UInt8? {
-    switch self {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

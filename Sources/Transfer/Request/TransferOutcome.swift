@@ -45,11 +45,6 @@ package struct HostAnswer: Sendable, Hashable {
 
   /// Whether it came over a connection that carries several requests at once.
   package let isHTTP2: Bool
-
-  package init(firstByte: Double, isHTTP2: Bool) {
-    self.firstByte = firstByte
-    self.isHTTP2 = isHTTP2
-  }
 }
 
 /// The number of requests of a transfer; none for a file, or when every address was refused.
@@ -60,8 +55,5 @@ package struct RequestCount: Sendable, Hashable {
   /// Requests over an open connection.
   package var reused = 0
 
-  package init(sent: Int = 0, reused: Int = 0) {
-    self.sent = sent
-    self.reused = reused
-  }
+  package init(sent: Int = 0, reused: Int = 0) { (self.sent, self.reused) = (sent, reused) }
 }
