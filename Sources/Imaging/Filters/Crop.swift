@@ -7,7 +7,6 @@ struct Crop: FilterFunction, RowStage {
 
   static let name = "crop"
   static let syntax = "<integer> <integer> [center | top | bottom | left | right]?"
-  static let defaultArgument: String? = nil
   static let summary = "keeps a rectangle of this width and height, by default the middle"
 
   /// Columns and rows, each 1…1 000 000.

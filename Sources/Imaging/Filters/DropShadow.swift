@@ -3,7 +3,6 @@
 struct DropShadow: FilterFunction, RowStage {
   static let name = "drop-shadow"
   static let syntax = "<color>? && <length>{2,3}"
-  static let defaultArgument: String? = nil
   static let summary = "puts a shadow beneath a translucent picture: its colour, right, down, standard deviation"
 
   /// Default black.

@@ -4,9 +4,9 @@ package protocol FilterFunction: Sendable {
   static var name: String { get }
   /// Other names with the same meaning; none by default.
   static var aliases: [String] { get }
-  /// What is between the parentheses, in CSS value definition syntax: `[<number> | <percentage>]?`.
+  /// What is between the parentheses, in CSS value definition syntax: `[<number> | <percentage>]?`. Nothing by default.
   static var syntax: String { get }
-  /// The default argument as text; nil when arguments are required or the function takes none.
+  /// The default argument as text; nil, by default, when arguments are required or the function takes none.
   static var defaultArgument: String? { get }
   /// The effect, in one line.
   static var summary: String { get }
@@ -14,7 +14,7 @@ package protocol FilterFunction: Sendable {
   /// Reads the arguments; unread ones are errors.
   init(arguments: inout ArgumentReader) throws(RecipeError)
 
-  /// The arguments in canonical form.
+  /// The arguments in canonical form. None by default.
   var argument: String { get }
   /// Whether grey pictures can become coloured; if not, they keep a single channel. False by default.
   var coloursGrey: Bool { get }
@@ -26,6 +26,9 @@ package protocol FilterFunction: Sendable {
 
 extension FilterFunction {
   package static var aliases: [String] { [] }
+  package static var syntax: String { "" }
+  package static var defaultArgument: String? { nil }
+  package var argument: String { "" }
   package var coloursGrey: Bool { false }
   package var makesTranslucent: Bool { false }
 }

@@ -10,9 +10,7 @@ struct HueRotate: FilterFunction {
   /// Degrees; any.
   let degrees: Double
 
-  init(arguments: inout ArgumentReader) throws(RecipeError) {
-    degrees = try arguments.angle(default: 0)
-  }
+  init(arguments: inout ArgumentReader) throws(RecipeError) { degrees = try arguments.angle(default: 0) }
 
   var argument: String { degrees.cssText + "deg" }
 

@@ -13,7 +13,6 @@ struct Resize: FilterFunction, RowStage {
 
   static let name = "resize"
   static let syntax = "[fit | fill | exact]? [<integer> | -]{2} enlarge?"
-  static let defaultArgument: String? = nil
   static let summary =
     "resamples to fit into (the default), to fill or to have exactly this width and height; - with fit: that side follows "
     + "from the other; enlarges only with enlarge"

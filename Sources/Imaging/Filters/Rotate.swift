@@ -2,7 +2,6 @@
 struct Rotate: FilterFunction {
   static let name = "rotate"
   static let syntax = "90 | 180 | 270"
-  static let defaultArgument: String? = nil
   static let summary = "rotates clockwise by this many degrees"
 
   /// 90, 180 or 270.

@@ -3,7 +3,6 @@
 struct Sharpen: FilterFunction, RowStage {
   static let name = "sharpen"
   static let syntax = "<number>"
-  static let defaultArgument: String? = nil
   static let summary = "adds the difference to a Gaussian blur of this standard deviation in pixels"
 
   /// Pixels, 0.1…10.
