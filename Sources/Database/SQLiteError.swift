@@ -44,9 +44,7 @@ package struct SQLiteError: Error, CustomStringConvertible {
   }
 
   /// Whether memory or descriptors are exhausted.
-  package var isExhaustion: Bool {
-    code & 0xff == SQLITE_NOMEM || [EMFILE, ENFILE, ENOMEM].contains(systemError)
-  }
+  package var isExhaustion: Bool { code & 0xff == SQLITE_NOMEM || [EMFILE, ENFILE, ENOMEM].contains(systemError) }
 
   /// Whether the file could not be read, written or opened: the state of the connection is then undefined, so the file must be
   /// reopened.

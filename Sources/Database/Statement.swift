@@ -5,10 +5,7 @@ package final class Statement {
   private let handle: OpaquePointer
   private unowned let database: Database
 
-  init(_ handle: OpaquePointer, database: Database) {
-    self.handle = handle
-    self.database = database
-  }
+  init(_ handle: OpaquePointer, database: Database) { (self.handle, self.database) = (handle, database) }
 
   deinit { sqlite3_finalize(handle) }
 

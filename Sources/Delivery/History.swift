@@ -7,9 +7,7 @@ import System
 package struct History {
   package let folder: JobFolder
 
-  package init(folder: JobFolder) {
-    self.folder = folder
-  }
+  package init(folder: JobFolder) { self.folder = folder }
 
   /// Moves the earlier report, manifest, log and list of failures to `history/RUN_ID/`. Does nothing when there is no
   /// earlier run.

@@ -13,10 +13,7 @@ package enum JSONValue: Sendable, Equatable {
     package let key: String
     package let value: JSONValue
 
-    package init(_ key: String, _ value: JSONValue) {
-      self.key = key
-      self.value = value
-    }
+    package init(_ key: String, _ value: JSONValue) { (self.key, self.value) = (key, value) }
   }
 
   /// An object of the members that have a value.
@@ -51,14 +48,10 @@ package enum JSONValue: Sendable, Equatable {
   }
 
   /// The text of a string; nil for other values.
-  package var string: String? {
-    if case .string(let text) = self { text } else { nil }
-  }
+  package var string: String? { if case .string(let text) = self { text } else { nil } }
 
   /// The number of an integer; nil for other values.
-  package var integer: Int? {
-    if case .integer(let value) = self { value } else { nil }
-  }
+  package var integer: Int? { if case .integer(let value) = self { value } else { nil } }
 
   /// The number of a number or an integer; nil for other values.
   package var number: Double? {

@@ -72,7 +72,5 @@ extension Ledger {
   }
 
   /// Shrinks the file by at most so many free pages. Others can use the ledger between two calls.
-  package func release(pages: Int) throws {
-    try perform { try $0.run("PRAGMA incremental_vacuum(\(pages))") }
-  }
+  package func release(pages: Int) throws { try perform { try $0.run("PRAGMA incremental_vacuum(\(pages))") } }
 }

@@ -78,9 +78,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
   // MARK: Jobs
 
   /// The jobs that have not ended, in order of acceptance.
-  package func liveJobs() throws -> [LedgerJob] {
-    try perform { try $0.intactRecords(of: .jobs, LedgerJob.live) }
-  }
+  package func liveJobs() throws -> [LedgerJob] { try perform { try $0.intactRecords(of: .jobs, LedgerJob.live) } }
 
   package func hasJob(_ runID: String) throws -> Bool {
     try perform { database in

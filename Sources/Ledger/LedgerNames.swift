@@ -32,9 +32,7 @@ package struct LedgerNamedRun: Sendable, Equatable {
 extension LedgerNamedRun: DatabaseRecord {
   package static let columns: Columns = ["run_id", "number", "pages"]
 
-  package init(_ row: Statement) {
-    self.init(runID: row.text(0) ?? "", number: row.integer(1), pages: row.integer(2))
-  }
+  package init(_ row: Statement) { self.init(runID: row.text(0) ?? "", number: row.integer(1), pages: row.integer(2)) }
 
   package var values: [SQLiteValue] { [.text(runID), .integer(number), .integer(pages)] }
 }

@@ -139,11 +139,7 @@ enum LedgerSchema {
 
   /// - Throws: `LedgerError.newer` for a version that this program does not know; `.damaged` for one that no program has written.
   static func rejectNewer(_ version: Int, path: String) throws(LedgerError) {
-    guard (0..<implausible).contains(version) else {
-      throw .damaged(path: path, why: "its version is \(version)")
-    }
-    guard migrations.isKnown(version) else {
-      throw .newer(path: path, version: version, known: migrations.newest)
-    }
+    guard (0..<implausible).contains(version) else { throw .damaged(path: path, why: "its version is \(version)") }
+    guard migrations.isKnown(version) else { throw .newer(path: path, version: version, known: migrations.newest) }
   }
 }

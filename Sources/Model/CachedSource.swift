@@ -96,8 +96,7 @@ extension CachedSource {
     [
       .text(sha256), .text(finalURL), .optional(validators?.etag), .optional(validators?.lastModified),
       .optional(validators?.urlDigest), .text("\(asked.runID) \(asked.time)"), .integer(asked.position),
-      .integer(asked.httpStatus), .optional(asked.isOnce ? asked.runID : nil),
-      .optional(contentType),
+      .integer(asked.httpStatus), .optional(asked.isOnce ? asked.runID : nil), .optional(contentType),
     ]
   }
 }

@@ -83,9 +83,7 @@ package struct JobManifest: Sendable, Equatable, Codable {
     get throws { String(decoding: try JSONEncoder().encode(self), as: UTF8.self) }
   }
 
-  package init(text: String) throws {
-    self = try JSONDecoder().decode(JobManifest.self, from: Data(text.utf8))
-  }
+  package init(text: String) throws { self = try JSONDecoder().decode(JobManifest.self, from: Data(text.utf8)) }
 
   package init(
     file: String, format: String, sha256: String, inboxPath: String?, identity: String, accepted: Int,

@@ -43,16 +43,14 @@ extension PhotoRecord {
       index: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant, url: url,
       finalURL: finalURL == url ? nil : finalURL, state: live.state.inReport,
       isReused: live.reused != nil, isCoalesced: live.source?.isCoalesced == true, isRecovered: hasRecovered,
-      priority: entry.priority.rawValue,
-      attempts: live.attempts, output: output(live),
+      priority: entry.priority.rawValue, attempts: live.attempts, output: output(live),
       derived: live.reused?.derived ?? live.artifacts.derived(\.target),
       source: live.source.map {
         ReportRow.Source(
           picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged,
           file: live.state == .filtered ? live.artifacts[.original]?.delivery.target : nil)
       },
-      filters: entry.recipe.description, timings: live.timings,
-      failure: failure, warnings: live.result?.warnings ?? [],
+      filters: entry.recipe.description, timings: live.timings, failure: failure, warnings: live.result?.warnings ?? [],
       metadata: entry.metadata)
   }
 

@@ -39,8 +39,7 @@ extension ReportRow {
     else { throw RowError(text: text) }
     self.init(
       index: index, name: name, variant: json["variant"]?.string, url: url, finalURL: json["final_url"]?.string,
-      state: state,
-      isReused: json["reused"] == .bool(true), isCoalesced: json["coalesced"] == .bool(true),
+      state: state, isReused: json["reused"] == .bool(true), isCoalesced: json["coalesced"] == .bool(true),
       isRecovered: json["recovered"] == .bool(true),
       priority: json["priority"]?.string ?? Entry.Priority.normal.rawValue, attempts: attempts,
       output: json["output"].flatMap(Output.init), derived: Dictionary(json, \.string),
@@ -145,8 +144,7 @@ extension ReportRow.Failure {
     self.init(
       stage: stage, code: code, message: json["message"]?.string ?? "",
       httpStatus: json["http_status"]?.integer, isRetryable: json["retryable"] == .bool(true),
-      firstSeen: json["first_seen"]?.string, runs: json["runs"]?.integer,
-      hostRefusals: json["host_refusals"]?.integer,
+      firstSeen: json["first_seen"]?.string, runs: json["runs"]?.integer, hostRefusals: json["host_refusals"]?.integer,
       mirrors: mirrors.compactMap(ReportRow.MirrorFailure.init))
   }
 }

@@ -258,8 +258,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// - Parameter others: The files that are delivered with the result.
   private func finish(
     _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
-    with others: [Artifact?], staged: String? = nil, since began: ContinuousClock.Instant,
-    warnings: [ReportRow.Warning]
+    with others: [Artifact?], staged: String? = nil, since began: ContinuousClock.Instant, warnings: [ReportRow.Warning]
   ) throws {
     // Shortens the sync in the delivery.
     file.startWriting()

@@ -388,8 +388,6 @@ extension Entry {
       position: position, urls: urls, request: request, key: key, name: safe,
       originalName: name.flatMap { $0 == safe ? nil : $0 },
       isNameExplicit: name != nil, requestDigest: digest, isNameReplaced: given?.replacedClaim != nil, recipe: recipe,
-      options: options,
-      priority: priority, checksum: checksum,
-      metadata: metadata)
+      options: options, priority: priority, checksum: checksum, metadata: metadata)
   }
 }

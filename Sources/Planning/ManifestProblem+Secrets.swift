@@ -3,9 +3,7 @@ import Transfer
 
 /// Problems and warnings without secrets. Keys and names may be URLs with passwords.
 extension ManifestProblem {
-  var redacted: ManifestProblem {
-    ManifestProblem(code, SourceLocation.redacted(message: message), at: place.redacted)
-  }
+  var redacted: ManifestProblem { ManifestProblem(code, SourceLocation.redacted(message: message), at: place.redacted) }
 }
 
 extension ManifestWarning {

@@ -19,9 +19,7 @@ package struct Deferral: Sendable, Equatable {
   package static let jitter = 0.25
 
   /// The interval for an entry of this age, in seconds, before jitter.
-  package func interval(age: Double) -> Double {
-    min(Self.longest, max(age, min(Self.shortest, seconds / 10)))
-  }
+  package func interval(age: Double) -> Double { min(Self.longest, max(age, min(Self.shortest, seconds / 10))) }
 
   /// The wait before a retry; nil when the retry would be after the end of the time. Without deferral there is no such
   /// end.

@@ -55,9 +55,7 @@ package struct DownloadWindow: Equatable, Sendable {
   package mutating func started(isFull: Bool) { wasFull = wasFull && isFull }
 
   /// Starts a new measurement, e.g. after a pause.
-  package mutating func restart() {
-    (began, skipped, ended, failed, wasFull) = (nil, 0, 0, 0, true)
-  }
+  package mutating func restart() { (began, skipped, ended, failed, wasFull) = (nil, 0, 0, 0, true) }
 
   /// Records the end of a download.
   /// - Parameters:
@@ -80,9 +78,7 @@ package struct DownloadWindow: Equatable, Sendable {
     if skipped == 0 { measure(from: now) } else { self.began = now }
   }
 
-  private mutating func measure(from now: Int) {
-    (began, ended, failed, wasFull) = (now, 0, 0, true)
-  }
+  private mutating func measure(from now: Int) { (began, ended, failed, wasFull) = (now, 0, 0, true) }
 
   private mutating func decide(rate: Double, _ now: Int) {
     if failed >= 3, failed * 10 >= ended {

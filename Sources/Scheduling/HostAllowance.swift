@@ -6,10 +6,7 @@ package struct HostAllowance: Equatable, Sendable {
   /// The least time between two requests, in milliseconds. Default: 0, none.
   package var interval: Int
 
-  package init(downloads: Int? = nil, interval: Int = 0) {
-    self.downloads = downloads
-    self.interval = interval
-  }
+  package init(downloads: Int? = nil, interval: Int = 0) { (self.downloads, self.interval) = (downloads, interval) }
 
   package static let standard = HostAllowance()
 }

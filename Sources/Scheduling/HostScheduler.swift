@@ -26,10 +26,7 @@ package struct HostScheduler {
     package let job: Int
     package let kind: Kind
 
-    package init(job: Int, kind: Kind) {
-      self.job = job
-      self.kind = kind
-    }
+    package init(job: Int, kind: Kind) { (self.job, self.kind) = (job, kind) }
   }
 
   /// What a download tells `HostBreaker` about whether its host can be reached. How much the host can bear is `Answer`.

@@ -25,9 +25,7 @@ struct HostTable {
   private var counted = 0
 
   /// Changes of hosts that have not been taken, and the total number of changes.
-  var changes: [HostChange] = [] {
-    didSet { changeCount += max(0, changes.count - oldValue.count) }
-  }
+  var changes: [HostChange] = [] { didSet { changeCount += max(0, changes.count - oldValue.count) } }
   private(set) var changeCount = 0
 
   /// The most trials at once.
@@ -235,9 +233,7 @@ struct HostTable {
   func isHeld(_ slot: Int) -> Bool { loads[slot].breaker.isClosed || machine.isClosed && isUnknown(slot) }
 
   /// The number of downloads that only wait for hosts that do not answer.
-  func silentDownloads(now: Int) -> Int {
-    unanswered.reduce(0) { $0 + loads[$1].silentDownloads(now: now) }
-  }
+  func silentDownloads(now: Int) -> Int { unanswered.reduce(0) { $0 + loads[$1].silentDownloads(now: now) } }
 }
 
 /// A change in whether a host is asked.

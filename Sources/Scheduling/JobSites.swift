@@ -114,10 +114,7 @@ struct JobSites {
   private var ranked = PriorityQueue<Ranked>()
   private var versions = 0
 
-  init(number: Int, lastStart: Int) {
-    self.number = number
-    self.lastStart = lastStart
-  }
+  init(number: Int, lastStart: Int) { (self.number, self.lastStart) = (number, lastStart) }
 
   // MARK: Sites
 
@@ -131,9 +128,7 @@ struct JobSites {
   var onlyHost: Int? { indices.count == 1 ? indices.first?.key : nil }
 
   /// Whether an entry may start, unless its host turns out to have no room.
-  var hasCandidate: Bool {
-    mutating get { upcoming != nil || first != nil }
-  }
+  var hasCandidate: Bool { mutating get { upcoming != nil || first != nil } }
 
   /// Adds a site.
   /// - Returns: Its index.

@@ -96,9 +96,7 @@ package struct Settling: Sendable {
 
   /// Seconds until the files are examined again because one is open, whose closing the kernel does not report: soon at first,
   /// since a file is closed a moment after the notice says so. nil when none is open.
-  package func recheck(now: Double) -> Double? {
-    openSince.values.max().map { max(0.02, now - $0) }
-  }
+  package func recheck(now: Double) -> Double? { openSince.values.max().map { max(0.02, now - $0) } }
 }
 
 /// When a file that is missing from a folder counts as removed: it is missing in two scans in a row, and for the settling

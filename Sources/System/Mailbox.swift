@@ -37,9 +37,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Rejects messages from now on, and ends the reader's wait. Messages that were posted before can still be collected.
-  package func close() {
-    change { state in state.isClosed = true }
-  }
+  package func close() { change { state in state.isClosed = true } }
 
   /// Whether the mailbox is closed. After that, `collect` returns the last messages.
   package var isClosed: Bool { state.withLock { $0.isClosed } }

@@ -220,8 +220,7 @@ final class EntryScheduler {
     job?[started: id.position]?.isDownloading = false
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
-      isSlow: entry.isSlow, answer,
-      contact: usage.contact, isTrial: entry.isTrial, now: now, backoff: backoff)
+      isSlow: entry.isSlow, answer, contact: usage.contact, isTrial: entry.isTrial, now: now, backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
     switch usage.contact {
     case .failed: hostFailures[entry.host] = failure

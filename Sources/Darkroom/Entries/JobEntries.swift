@@ -53,9 +53,7 @@ final class JobEntries {
   /// The number of entries in progress.
   private(set) var inProgress = 0
   var transfers = Transfers()
-  var deferred = DeferredQueue() {
-    didSet { deferredChange = deferred.nextChange ?? .max }
-  }
+  var deferred = DeferredQueue() { didSet { deferredChange = deferred.nextChange ?? .max } }
 
   /// The queue's `nextChange`; `Int.max` for none. It is cached because it is read for all jobs whenever an entry
   /// starts, and reading it from the queue would copy the queue.

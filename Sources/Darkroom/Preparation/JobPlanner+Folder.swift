@@ -34,8 +34,7 @@ extension JobPlanner {
     planner.content.list = try list(of: job, manifest)
     return Task(
       job: job, run: task.run, manifest: manifest, planner: planner, snapshot: task.snapshot,
-      isResumed: task.isResumed, isReplacement: task.isReplacement, isCancelled: task.isCancelled,
-      listed: task.listed)
+      isResumed: task.isResumed, isReplacement: task.isReplacement, isCancelled: task.isCancelled, listed: task.listed)
   }
 
   private func open(_ location: FolderLocation) throws -> OpenFolder {

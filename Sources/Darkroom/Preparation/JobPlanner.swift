@@ -132,8 +132,7 @@ struct JobPlanner: Sendable {
       number: number, runID: job.runID, folder: outbox.job(job.name),
       staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
       accepted: manifest.chain?.accepted ?? manifest.accepted, firstRunID: manifest.chain?.runID,
-      isRefreshing: manifest.refresh == true, user: manifest.owner,
-      mayReadFiles: manifest.list?.isFromServer != true)
+      isRefreshing: manifest.refresh == true, user: manifest.owner, mayReadFiles: manifest.list?.isFromServer != true)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
     let source = Planner(
       format: format, file: ManifestFile(path: snapshot), list: try list(of: job, manifest),

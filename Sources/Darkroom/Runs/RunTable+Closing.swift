@@ -154,9 +154,7 @@ extension RunTable {
       return effects
     }
     effects.append(.removeEntries(run: run.number))
-    guard tally.counts.total > 0 else {
-      return effects + remove(run.number) + [.ended(runID: entries.plan.run.runID)]
-    }
+    guard tally.counts.total > 0 else { return effects + remove(run.number) + [.ended(runID: entries.plan.run.runID)] }
     var plan = entries.plan
     plan.run = plan.run.inHistory
     let outcome = JobOutcome(

@@ -10,9 +10,7 @@ extension Status {
   mutating func findQueuedBehind(replaceable: Set<String> = []) {
     var taken = Set(jobs.map(\.job))
     let behind = queued.compactMap { file -> QueuedBehind? in
-      guard let job = ManifestFileName(Folder.name(of: file))?.job, !taken.insert(job).inserted else {
-        return nil
-      }
+      guard let job = ManifestFileName(Folder.name(of: file))?.job, !taken.insert(job).inserted else { return nil }
       return QueuedBehind(file: file, job: job, replaces: replaceable.contains(file) ? true : nil)
     }
     queued_behind = behind.isEmpty ? nil : behind

@@ -81,9 +81,7 @@ package struct StatusReader {
     }
   }
 
-  private var empty: Status {
-    Status(version: Tool.version, inbox: configuration.inbox, outbox: configuration.outbox)
-  }
+  private var empty: Status { Status(version: Tool.version, inbox: configuration.inbox, outbox: configuration.outbox) }
 
   // MARK: The written status
 

@@ -43,10 +43,7 @@ struct CommandGroup: Sendable {
   let heading: String
   let commands: [any Command]
 
-  init(_ heading: String, _ commands: [any Command]) {
-    self.heading = heading
-    self.commands = commands
-  }
+  init(_ heading: String, _ commands: [any Command]) { (self.heading, self.commands) = (heading, commands) }
 }
 
 /// The arguments and streams of a command.

@@ -34,9 +34,7 @@ struct HelpCommand: Command {
       }
       try print(topic, operands.dropFirst().first, invocation)
     } else {
-      guard operands.count == 1 else {
-        throw UsageError("help takes one command, not \(operands.count)")
-      }
+      guard operands.count == 1 else { throw UsageError("help takes one command, not \(operands.count)") }
       guard let command = commands.first(where: { $0.name == name }) else {
         let known = commands.map(\.name) + HelpTopic.allCases.map(\.rawValue)
         throw UsageError(NearestName.unknown("command or topic", name, among: known))

@@ -25,10 +25,7 @@ struct ManualPage: Sendable {
     let title: String
     let blocks: [Block]
 
-    init(_ title: String, _ blocks: [Block]) {
-      self.title = title
-      self.blocks = blocks
-    }
+    init(_ title: String, _ blocks: [Block]) { (self.title, self.blocks) = (title, blocks) }
   }
 
   enum Block: Sendable {
@@ -49,10 +46,7 @@ struct ManualPage: Sendable {
       self.meaning = [.text(meaning)]
     }
 
-    init(_ term: Term, _ meaning: [Block]) {
-      self.term = term
-      self.meaning = meaning
-    }
+    init(_ term: Term, _ meaning: [Block]) { (self.term, self.meaning) = (term, meaning) }
   }
 
   enum Term: Sendable {

@@ -1,9 +1,7 @@
 extension String {
   /// The columns of a terminal that the text occupies, at most: where terminals differ, the larger number. The text has no
   /// control characters, see `visible`.
-  var columns: Int {
-    utf8.allSatisfy { $0 < 0x80 } ? utf8.count : unicodeScalars.columns
-  }
+  var columns: Int { utf8.allSatisfy { $0 < 0x80 } ? utf8.count : unicodeScalars.columns }
 
   /// The text in at most so many columns: a text that is too long ends with `…`.
   func cut(toColumns limit: Int) -> String {

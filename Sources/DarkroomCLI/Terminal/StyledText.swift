@@ -62,7 +62,5 @@ struct StyledText: Sendable, Equatable {
 }
 
 extension Sequence<StyledText> {
-  func joined(separator: String) -> StyledText {
-    reduce(StyledText()) { $0.columns == 0 ? $1 : $0 + separator + $1 }
-  }
+  func joined(separator: String) -> StyledText { reduce(StyledText()) { $0.columns == 0 ? $1 : $0 + separator + $1 } }
 }

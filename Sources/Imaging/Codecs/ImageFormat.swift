@@ -21,8 +21,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
 
   init(
     name: String, displayName: String, fileExtension: String, signature: FormatSignature, hasAlpha: Bool, hasGrey: Bool,
-    has16Bit: Bool, structure: any PictureStructure.Type, decoder: any RowDecoder.Type,
-    encoder: (any RowEncoder.Type)?
+    has16Bit: Bool, structure: any PictureStructure.Type, decoder: any RowDecoder.Type, encoder: (any RowEncoder.Type)?
   ) {
     rawValue = name
     self.displayName = displayName

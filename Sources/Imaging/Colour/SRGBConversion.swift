@@ -32,9 +32,7 @@ struct CMYKConversion {
   private let transform: ColourTransform?
 
   /// Creates a conversion of inverted CMYK, as written by Adobe: 0 is full ink, 255 none.
-  init(_ colour: ColourSpace) {
-    transform = ColourTransformCache.shared.transform(from: colour, .cmyk)
-  }
+  init(_ colour: ColourSpace) { transform = ColourTransformCache.shared.transform(from: colour, .cmyk) }
 
   /// Converts a row of 8-bit samples in place; the fourth sample becomes a filler.
   func apply(to row: PackedRow) {

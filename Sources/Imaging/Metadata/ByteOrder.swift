@@ -15,7 +15,5 @@ extension [UInt8] {
   }
 
   /// The low `count` bytes of an integer, the least significant first.
-  init(littleEndian value: Int, count: Int) {
-    self = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
-  }
+  init(littleEndian value: Int, count: Int) { self = (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
 }

@@ -30,9 +30,7 @@ struct PassPlan {
   let preview: PreviewScale?
 
   /// The bytes of the whole picture that are held.
-  var heldBytes: Int {
-    decoder.wholePictureBytes + pipeline.heldBytes + encoder.wholePictureBytes(settings)
-  }
+  var heldBytes: Int { decoder.wholePictureBytes + pipeline.heldBytes + encoder.wholePictureBytes(settings) }
 
   /// The memory and pixels that the pass needs.
   /// - Parameter strategy: The strategy that carries it out.

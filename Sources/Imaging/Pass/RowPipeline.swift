@@ -61,9 +61,7 @@ struct RowPipeline {
   var isPointwise: Bool { stages.allSatisfy { $0.movesPixelsOnly || $0.window == .row } }
 
   /// Bytes that all stages hold together.
-  var heldBytes: Int {
-    zip(stages, sizes).reduce(0) { $0 + $1.0.heldBytes(of: $1.1, layout: working) }
-  }
+  var heldBytes: Int { zip(stages, sizes).reduce(0) { $0 + $1.0.heldBytes(of: $1.1, layout: working) } }
 
   /// The rows after the last stage, made from those of a source.
   func rows(from source: any RowSource) throws(ImagingError) -> any RowSource {

@@ -45,10 +45,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
     private let memory: WholePictureMemory
     private let bytes: Int
 
-    fileprivate init(_ memory: WholePictureMemory, _ bytes: Int) {
-      self.memory = memory
-      self.bytes = bytes
-    }
+    fileprivate init(_ memory: WholePictureMemory, _ bytes: Int) { (self.memory, self.bytes) = (memory, bytes) }
 
     deinit { memory.release(bytes) }
   }
@@ -60,10 +57,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
     private let piece: Piece
     private let memory: WholePictureMemory
 
-    fileprivate init(_ piece: Piece, _ memory: WholePictureMemory) {
-      self.piece = piece
-      self.memory = memory
-    }
+    fileprivate init(_ piece: Piece, _ memory: WholePictureMemory) { (self.piece, self.memory) = (piece, memory) }
 
     deinit { memory.keep(piece) }
   }

@@ -42,9 +42,7 @@ final class ResamplingWeights {
   func weights(for output: Int) -> UnsafePointer<Float> { UnsafePointer(memory + output * stride) }
 
   /// The weight of an input sample, which must be in the range, for an output sample.
-  func weight(of input: Int, for output: Int) -> Float {
-    memory[output * stride + input - ranges[output].lowerBound]
-  }
+  func weight(of input: Int, for output: Int) -> Float { memory[output * stride + input - ranges[output].lowerBound] }
 }
 
 /// The weight of samples by their distance from the output sample.

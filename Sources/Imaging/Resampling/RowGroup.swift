@@ -73,9 +73,7 @@ final class RowGroup {
     init(rows: (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>, SIMD4<Float>)) { self.rows = rows }
 
     @inline(__always)
-    init(_ memory: Rows, _ index: Int) {
-      rows = (memory.0[index], memory.1[index], memory.2[index], memory.3[index])
-    }
+    init(_ memory: Rows, _ index: Int) { rows = (memory.0[index], memory.1[index], memory.2[index], memory.3[index]) }
 
     @inline(__always)
     func store(_ memory: Rows, _ index: Int) {

@@ -50,7 +50,5 @@ private final class BufferedRows: RowSource {
   }
 
   /// Copies one of the last rows that were read.
-  func copy(_ index: Int, into row: PixelRow) {
-    row.copy(rows[index % rows.count].row)
-  }
+  func copy(_ index: Int, into row: PixelRow) { row.copy(rows[index % rows.count].row) }
 }

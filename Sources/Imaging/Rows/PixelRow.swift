@@ -29,16 +29,12 @@ package struct PixelRow {
   }
 
   /// Sets all samples to 0.
-  func clear() {
-    red.update(repeating: .zero, count: planeCount * vectors)
-  }
+  func clear() { red.update(repeating: .zero, count: planeCount * vectors) }
 
   /// Adds the samples of another row, multiplied by a factor.
   func add(_ other: PixelRow, times factor: Float) {
     for index in 0..<(planeCount * vectors) { red[index] += other.red[index] * factor }
   }
 
-  func copy(_ other: PixelRow) {
-    red.update(from: other.red, count: planeCount * vectors)
-  }
+  func copy(_ other: PixelRow) { red.update(from: other.red, count: planeCount * vectors) }
 }

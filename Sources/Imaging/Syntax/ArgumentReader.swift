@@ -173,9 +173,7 @@ package struct ArgumentReader {
   }
 
   private mutating func next(_ what: String) throws(RecipeError) -> CSSToken {
-    guard let token = tokens.popFirst() else {
-      throw RecipeError("\(function)() needs \(what)", at: end)
-    }
+    guard let token = tokens.popFirst() else { throw RecipeError("\(function)() needs \(what)", at: end) }
     return token
   }
 

@@ -140,9 +140,7 @@ struct CSSTokenizer {
     return isNameStart(byte) || byte == UInt8(ascii: "\\")
   }
 
-  private func peek(_ ahead: Int = 0) -> UInt8? {
-    position + ahead < bytes.count ? bytes[position + ahead] : nil
-  }
+  private func peek(_ ahead: Int = 0) -> UInt8? { position + ahead < bytes.count ? bytes[position + ahead] : nil }
 
   private func isDigit(_ byte: UInt8?) -> Bool {
     byte.map { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false

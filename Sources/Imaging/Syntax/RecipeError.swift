@@ -5,10 +5,7 @@ package struct RecipeError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The offset in the text: the number of UTF-8 bytes before it.
   package let offset: Int
 
-  package init(_ message: String, at offset: Int) {
-    self.message = message
-    self.offset = offset
-  }
+  package init(_ message: String, at offset: Int) { (self.message, self.offset) = (message, offset) }
 
   package var description: String { "\(message) (at offset \(offset))" }
 }

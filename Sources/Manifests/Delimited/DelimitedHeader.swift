@@ -165,9 +165,7 @@ struct ExtraColumns {
   }
 
   /// Adds the cell of a column that is not a field.
-  mutating func add(_ name: String, _ cell: DelimitedRows.Cell) {
-    others.append(.init(name, .string(cell.text)))
-  }
+  mutating func add(_ name: String, _ cell: DelimitedRows.Cell) { others.append(.init(name, .string(cell.text))) }
 
   var problems: [ManifestProblem] {
     guard let given, !others.isEmpty else { return unreadable }

@@ -12,10 +12,7 @@ package struct ManifestFile {
   package let path: String
   package let isCompressed: Bool
 
-  package init(path: String, isCompressed: Bool) {
-    self.path = path
-    self.isCompressed = isCompressed
-  }
+  package init(path: String, isCompressed: Bool) { (self.path, self.isCompressed) = (path, isCompressed) }
 
   /// A file whose name shows whether it is gzip.
   package init(path: String) { self.init(path: path, isCompressed: Self.isCompressed(path)) }

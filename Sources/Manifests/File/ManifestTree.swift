@@ -8,10 +8,7 @@ struct ManifestTree {
   private let root: JSONValue
   private let fields: FieldVocabulary
 
-  init(_ root: JSONValue, _ fields: FieldVocabulary) {
-    self.root = root
-    self.fields = fields
-  }
+  init(_ root: JSONValue, _ fields: FieldVocabulary) { (self.root, self.fields) = (root, fields) }
 
   func read(_ yield: (ManifestItem) throws -> Void) throws {
     guard case .object(let members) = root else { return try entries(root, at: [], yield) }

@@ -82,9 +82,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
     self.init(code, error.code == .empty ? "the file is empty" : error.message, at: place)
   }
 
-  package var description: String {
-    place.description.isEmpty ? message : "\(place): \(message)"
-  }
+  package var description: String { place.description.isEmpty ? message : "\(place): \(message)" }
 
   /// The same problem of a value on a line: a location that is only a key path gets the line.
   func inside(line: Int) -> ManifestProblem {

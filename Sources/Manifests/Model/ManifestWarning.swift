@@ -39,7 +39,5 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     self.concernsSecrets = concernsSecrets
   }
 
-  package var description: String {
-    place.description.isEmpty ? message : "\(place): \(message)"
-  }
+  package var description: String { place.description.isEmpty ? message : "\(place): \(message)" }
 }

@@ -40,9 +40,7 @@ struct XMLPropertyListBounds {
   }
 
   private mutating func run() throws(ManifestProblem) {
-    guard !bytes.contains(0) else {
-      throw ManifestProblem(.encoding, "an XML property list must be UTF-8", at: .file)
-    }
+    guard !bytes.contains(0) else { throw ManifestProblem(.encoding, "an XML property list must be UTF-8", at: .file) }
     // The old text format, which Foundation would try next, begins with a bracket, a quote or a letter.
     let start = bytes.drop { Self.spaces.contains($0) }
     guard start.first == UInt8(ascii: "<") else {

@@ -59,9 +59,7 @@ struct TextEntry {
     if IgnoredOptions.all.contains(name) {
       return ignored.add(name, value: equals.map { content[$0...] } ?? "", line: line)
     }
-    guard let equals else {
-      return report(.syntax, "an indented line is an option: NAME=VALUE", at: .line(line))
-    }
+    guard let equals else { return report(.syntax, "an indented line is an option: NAME=VALUE", at: .line(line)) }
     // An invalid name is not shown: it may be a header without `header=`, with a secret.
     guard name.utf8.allSatisfy({ $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic || $0 == 0x2d }) else {
       return report(.syntax, "an indented line is an option: NAME=VALUE, such as header=NAME: VALUE", at: .line(line))

@@ -25,9 +25,7 @@ struct CacheAccess: Sendable {
   func known(
     _ key: CacheKey, _ request: SourceRequest, delivered: () -> CachedSource? = { nil }
   ) -> (source: CachedSource, isOfThisRun: Bool)? {
-    guard let source = cache?.source(key) ?? delivered(), source.bytes <= maxBytes else {
-      return nil
-    }
+    guard let source = cache?.source(key) ?? delivered(), source.bytes <= maxBytes else { return nil }
     let isOfThisRun =
       source.asked.runID == runID || (since...max(since, Clock.wallMilliseconds)).contains(source.asked.time)
     return (isRefreshing || !request.isCacheable) && !isOfThisRun ? nil : (source, isOfThisRun)

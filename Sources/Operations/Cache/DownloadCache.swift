@@ -81,9 +81,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     // The folder must exist.
     if shared.withLock({ $0.phase == .unopened }) { queue.sync { _ = perform { _ in } } }
     let run = source.asked.isOnce ? source.asked.runID : nil
-    guard let number = reserve(source.roomBytes, for: run) else {
-      return send { try $0.removeSource(key) }
-    }
+    guard let number = reserve(source.roomBytes, for: run) else { return send { try $0.removeSource(key) } }
     let isReceived = folder.receive(path, as: number)
     queue.async { [self] in
       let isPlaced = perform { index in
@@ -149,9 +147,7 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
 
   // MARK: On the queue
 
-  private func send(_ body: @escaping @Sendable (CacheIndex) throws -> Void) {
-    queue.async { [self] in perform(body) }
-  }
+  private func send(_ body: @escaping @Sendable (CacheIndex) throws -> Void) { queue.async { [self] in perform(body) } }
 
   @discardableResult
   private func perform<T>(_ body: (CacheIndex) throws -> T) -> T? {

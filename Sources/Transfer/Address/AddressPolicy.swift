@@ -3,9 +3,7 @@ package struct AddressPolicy: Sendable {
   /// Special networks whose addresses are allowed (`--allow-net`). Default: none.
   package var allowedNetworks: [Network]
 
-  package init(allowing allowedNetworks: [Network] = []) {
-    self.allowedNetworks = allowedNetworks
-  }
+  package init(allowing allowedNetworks: [Network] = []) { self.allowedNetworks = allowedNetworks }
 
   /// The decision on an address.
   package enum Verdict: Hashable, Sendable {

@@ -105,6 +105,4 @@ func schemeText(of url: String) -> Substring? {
   return url[..<colon]
 }
 
-private func isLetter(_ byte: UInt8) -> Bool {
-  (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-}
+private func isLetter(_ byte: UInt8) -> Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20) }

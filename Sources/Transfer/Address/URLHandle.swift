@@ -29,10 +29,7 @@ struct URLHandle: ~Copyable {
 
   /// Scheme, host and port.
   var origin: [String?] {
-    [
-      part(CURLUPART_SCHEME), part(CURLUPART_HOST)?.lowercased(),
-      part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT),
-    ]
+    [part(CURLUPART_SCHEME), part(CURLUPART_HOST)?.lowercased(), part(CURLUPART_PORT, flags: CURLU_DEFAULT_PORT)]
   }
 
   /// A part as sent; `nil` when the URL has none.
@@ -51,8 +48,6 @@ struct URLHandle: ~Copyable {
   struct Failure: Error {
     let reason: String
 
-    init(_ code: CURLUcode) {
-      reason = curl_url_strerror(code).map { String(cString: $0) } ?? "malformed"
-    }
+    init(_ code: CURLUcode) { reason = curl_url_strerror(code).map { String(cString: $0) } ?? "malformed" }
   }
 }

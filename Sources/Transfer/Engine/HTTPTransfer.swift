@@ -178,9 +178,7 @@ final class HTTPTransfer {
   }
 
   /// The time limit for resolving and connecting; at most the rest of that for the whole.
-  var connectTimeout: Duration {
-    min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeLeft)
-  }
+  var connectTimeout: Duration { min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeLeft) }
 
   /// Holds the current request back as the rates demand.
   /// - Parameter isShared: Whether it can wait behind others of its host.

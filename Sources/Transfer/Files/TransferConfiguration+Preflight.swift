@@ -13,9 +13,7 @@ extension TransferConfiguration {
   }
 
   private func checkFile(_ location: SourceLocation) throws(TransferError) {
-    guard let fileRoot else {
-      throw TransferError(.schemeNotAllowed, location.fileNotAllowed)
-    }
+    guard let fileRoot else { throw TransferError(.schemeNotAllowed, location.fileNotAllowed) }
     let size = try FileRoot(path: fileRoot).open(location).size
     guard size <= maxBytes else {
       throw TransferError(.tooLarge, "max-bytes is \(maxBytes); \(location.redacted) has \(size)")

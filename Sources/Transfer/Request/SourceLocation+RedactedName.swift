@@ -23,9 +23,7 @@ extension SourceLocation {
   }
 
   /// The text outside of quotes, where a colon and an `@` have no meaning.
-  private static func redactedAuthority(_ text: String) -> String {
-    hasAuthority(text) ? redacted(name: text) : text
-  }
+  private static func redactedAuthority(_ text: String) -> String { hasAuthority(text) ? redacted(name: text) : text }
 
   private static func hasAuthority(_ text: String) -> Bool { text.contains("//") || text.contains("\\\\") }
 

@@ -43,8 +43,7 @@ extension TransferError {
       switch self {
       case .dns, .connect, .timeout, .truncated, .network: true
       case .urlInvalid, .schemeNotAllowed, .addressNotAllowed, .fileNotFound, .hostNotFound, .tls, .httpStatus,
-        .tooManyRedirects,
-        .tooLarge, .checksumMismatch, .io, .cancelled:
+        .tooManyRedirects, .tooLarge, .checksumMismatch, .io, .cancelled:
         false
       }
     }

@@ -63,7 +63,5 @@ struct QueuedTransfer: Sendable {
   let completion: @Sendable (Result<TransferOutcome, TransferError>) -> Void
 
   /// Completes the transfer with `cancelled`.
-  func completeCancelled() {
-    completion(.failure(.cancelled(request.location)))
-  }
+  func completeCancelled() { completion(.failure(.cancelled(request.location))) }
 }

@@ -149,9 +149,7 @@ struct JPEGHeader {
       let found = components.indices.prefix(Self.maxScanComponents).first {
         components[$0].id == id && chosen[$0] == nil
       }
-      guard let found, !chosen[..<slot].contains(found) else {
-        throw .jpeg("Invalid component ID \(id) in SOS")
-      }
+      guard let found, !chosen[..<slot].contains(found) else { throw .jpeg("Invalid component ID \(id) in SOS") }
       chosen[slot] = found
     }
     _ = try number(3)
@@ -205,9 +203,7 @@ struct JPEGHeader {
       try limits.check(width: width, height: height)
       throw .jpeg("Maximum supported image dimension is \(JPEGEncoder.maxSide) pixels", code: .imageTooLarge)
     }
-    guard precision == 8 else {
-      throw .jpeg("Unsupported JPEG data precision \(precision)", code: .unsupportedFormat)
-    }
+    guard precision == 8 else { throw .jpeg("Unsupported JPEG data precision \(precision)", code: .unsupportedFormat) }
     guard components.count <= Self.maxComponents else {
       throw .jpeg("Too many color components: \(components.count), max \(Self.maxComponents)")
     }
@@ -265,9 +261,7 @@ struct JPEGHeader {
     return number
   }
 
-  private static func hexadecimal(_ byte: UInt8) -> String {
-    (byte < 16 ? "0x0" : "0x") + String(byte, radix: 16)
-  }
+  private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0x0" : "0x") + String(byte, radix: 16) }
 
   private static let truncated = ImagingError.jpeg("Premature end of input file", code: .imageTruncated)
   private static let wrongLength = ImagingError.jpeg("Bogus marker length")

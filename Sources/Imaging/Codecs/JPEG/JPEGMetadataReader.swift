@@ -78,7 +78,5 @@ struct JPEGMetadataReader {
     metadata.append(.icc(whole))
   }
 
-  private func bytes(_ count: Int, at offset: Int64) -> [UInt8] {
-    (try? file.bytes(count, at: offset)) ?? []
-  }
+  private func bytes(_ count: Int, at offset: Int64) -> [UInt8] { (try? file.bytes(count, at: offset)) ?? [] }
 }

@@ -66,9 +66,7 @@ enum PNGChunk {
   }
 
   /// Whether chunks of this name hold metadata.
-  static func isMetadata(_ name: [UInt8]) -> Bool {
-    colour(name) != nil || [exif, icc, text, density].contains(name)
-  }
+  static func isMetadata(_ name: [UInt8]) -> Bool { colour(name) != nil || [exif, icc, text, density].contains(name) }
 
   private static func colour(_ name: [UInt8]) -> Metadata.PNGColourChunk? {
     Metadata.PNGColourChunk(rawValue: String(decoding: name, as: UTF8.self))

@@ -58,9 +58,7 @@ struct PNGHeader {
     switch name {
     case PNGChunk.data:
       guard hasHeader else { throw .png("Missing IHDR before IDAT", in: name) }
-      guard colourType != Self.palette || paletteCount != nil else {
-        throw .png("Missing PLTE before IDAT", in: name)
-      }
+      guard colourType != Self.palette || paletteCount != nil else { throw .png("Missing PLTE before IDAT", in: name) }
       return false
     case PNGChunk.header: try readHeader(&chunk)
     case PNGChunk.end: throw .png("out of place", in: name)

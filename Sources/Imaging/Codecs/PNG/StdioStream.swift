@@ -15,9 +15,7 @@ final class StdioStream {
   }
 
   /// Creates a stream that writes at the current offset of a file.
-  convenience init(writing descriptor: Int32) throws(ImagingError) {
-    try self.init(descriptor, mode: "w")
-  }
+  convenience init(writing descriptor: Int32) throws(ImagingError) { try self.init(descriptor, mode: "w") }
 
   private init(_ descriptor: Int32, mode: String) throws(ImagingError) {
     let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
