@@ -241,7 +241,7 @@ package final class Darkroom {
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     jobs.flow.gate = gate(now)
-    let limits = JobLimits(places: configuration.jobs, live: services.limits.live, total: services.limits.total)
+    let limits = JobLimits(slots: configuration.jobs, live: services.limits.live, total: services.limits.total)
     jobs.update(limits, configuration, cache: services.cache, resumedAt: resumedAt, now: now)
     if jobs.flow.gate.entries == .one { jobs.pending.continueOneByOne() }
     writeStatus(now)

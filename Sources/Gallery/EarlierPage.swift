@@ -20,8 +20,8 @@ struct EarlierPage {
 
   /// - Returns: nil when there is no page, or it is incomplete.
   init?(of outbox: OutboxFolder) {
-    guard let folder = try? outbox.open(), (try? PagePlace(in: folder)) == .ours,
-      let file = try? folder.open(reading: PagePlace.name), let size = try? file.status().size, size <= Self.limit,
+    guard let folder = try? outbox.open(), (try? ExistingPage(in: folder)) == .ours,
+      let file = try? folder.open(reading: ExistingPage.name), let size = try? file.status().size, size <= Self.limit,
       let bytes = try? file.readStart(size), let begin = bytes.firstRange(of: Array(Self.dataBegins.utf8))?.upperBound,
       let end = bytes[begin...].firstIndex(of: UInt8(ascii: "<")),
       let data = try? JSONValue(parsing: String(decoding: bytes[begin..<end], as: UTF8.self)),

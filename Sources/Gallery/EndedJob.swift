@@ -39,8 +39,8 @@ package struct EndedJob: Sendable {
         started: JSONValue.time(run.started).string,
         finished: JSONValue.time(run.outcome.finished(since: run.started)).string,
         counts: counts, ended: counts.total, total: counts.total, failed: counts.failed,
-        page: hasPage ? run.name + "/" + PagePlace.name : nil,
-        problems: run.outcome.problems.map { .init(code: $0.code, message: $0.message, place: $0.place) }),
+        page: hasPage ? run.name + "/" + ExistingPage.name : nil,
+        problems: run.outcome.problems.map { .init(code: $0.code, message: $0.message, location: $0.location) }),
       report: run.isInHistory ? "\(run.name)/history/\(run.runID)/report.json" : Self.report(of: run.name))
   }
 
@@ -53,14 +53,14 @@ package struct EndedJob: Sendable {
     if case .array(let errors)? = json["errors"] {
       problems = errors.compactMap { error in
         guard let code = error["code"]?.string else { return nil }
-        return .init(code: code, message: error["message"]?.string ?? "", place: error["where"]?.string)
+        return .init(code: code, message: error["message"]?.string ?? "", location: error["where"]?.string)
       }
     }
     self.init(
       OutboxPage.Job(
         name: name, runID: runID, state: state.rawValue, started: json["started_at"]?.string, finished: head.finished,
         counts: head.counts, ended: head.counts?.total, total: head.counts?.total, failed: head.counts?.failed,
-        page: hasPage ? name + "/" + PagePlace.name : nil, problems: problems),
+        page: hasPage ? name + "/" + ExistingPage.name : nil, problems: problems),
       report: Self.report(of: name))
   }
 

@@ -17,7 +17,7 @@ package final class FinalPage {
     self.run = run
     self.writer = writer
     do throws(SystemError) {
-      obstacle = try PagePlace(in: run.folder.open()).obstacle
+      obstacle = try ExistingPage(in: run.folder.open()).obstacle
     } catch {
       if error.cause != .missing {
         // The existing file cannot be examined.
@@ -29,7 +29,7 @@ package final class FinalPage {
     }
   }
 
-  private var staged: String { run.staging.document(PagePlace.name) }
+  private var staged: String { run.staging.document(ExistingPage.name) }
 
   package func begin(_ head: ReportHead, _ counts: JobOutcome.Counts) {
     guard obstacle == nil else { return }
@@ -52,8 +52,8 @@ package final class FinalPage {
       writer.endLivePage(of: run)
       // A consumer may have moved the folder away, or added a file with the page's name.
       let folder = try run.folder.createDurably()
-      if let obstacle = try PagePlace(in: folder).obstacle { throw Obstacle(what: obstacle) }
-      try run.staging.open().rename(staged, to: folder, as: PagePlace.name)
+      if let obstacle = try ExistingPage(in: folder).obstacle { throw Obstacle(what: obstacle) }
+      try run.staging.open().rename(staged, to: folder, as: ExistingPage.name)
     }
   }
 
@@ -77,7 +77,7 @@ package final class FinalPage {
   /// Removes a page of the running job, which would reload itself forever.
   private func removeLivePage() {
     writer.endLivePage(of: run)
-    guard let folder = try? run.folder.open(), (try? PagePlace(in: folder)) == .ours else { return }
-    try? folder.remove(PagePlace.name)
+    guard let folder = try? run.folder.open(), (try? ExistingPage(in: folder)) == .ours else { return }
+    try? folder.remove(ExistingPage.name)
   }
 }

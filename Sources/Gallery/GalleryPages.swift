@@ -65,8 +65,8 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     self.ledger = ledger
     self.boot = boot
     self.latest = latest
-    checkedPage = RemadePage(outbox: outbox, staging: staging, name: "checked-" + PagePlace.name)
-    lostPage = RemadePage(outbox: outbox, staging: staging, name: "lost-" + PagePlace.name)
+    checkedPage = RemadePage(outbox: outbox, staging: staging, name: "checked-" + ExistingPage.name)
+    lostPage = RemadePage(outbox: outbox, staging: staging, name: "lost-" + ExistingPage.name)
   }
 
   // MARK: The start
@@ -107,10 +107,11 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     guard let last = checkedTo.withLock({ $0 }), let folder = try? outbox.open(), let names = try? folder.names()
     else { return }
     let began = Clock.monotonicSeconds
-    for name in names.compactMap(\.text).filter({ $0 > last && !$0.hasPrefix(".") && $0 != PagePlace.name }).sorted() {
+    for name in names.compactMap(\.text).filter({ $0 > last && !$0.hasPrefix(".") && $0 != ExistingPage.name }).sorted()
+    {
       // The next start continues.
       if isClosing.withLock({ $0 }), Clock.monotonicSeconds - began > Self.checkTime { return }
-      if (try? PagePlace(in: folder, name + "/" + PagePlace.name)) == .broken {
+      if (try? ExistingPage(in: folder, name + "/" + ExistingPage.name)) == .broken {
         checkedPage.make(name) { begun.withLock { $0?.contains(name) == false } }
       }
       checkedTo.withLock { $0 = name }
@@ -126,7 +127,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
 
   private func make(_ page: RemadePage, of job: String) {
     guard let folder = try? outbox.open(),
-      (try? PagePlace(in: folder, job + "/" + PagePlace.name))?.isVacant == true
+      (try? ExistingPage(in: folder, job + "/" + ExistingPage.name))?.isVacant == true
     else { return }
     page.make(job) { true }
   }
@@ -158,14 +159,14 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
       trim()
       if let trouble = try write(update, to: folder) { troubles.append(trouble) }
     } catch {
-      troubles.append(Trouble(kind: "outbox", message: "the outbox's \(PagePlace.name) is not written: \(error)"))
+      troubles.append(Trouble(kind: "outbox", message: "the outbox's \(ExistingPage.name) is not written: \(error)"))
     }
     return troubles
   }
 
   private func add(_ run: EndedRun, in folder: OpenFolder) {
     let hasPage =
-      !run.isInHistory && (try? PagePlace(in: folder, run.name + "/" + PagePlace.name)) == .ours
+      !run.isInHistory && (try? ExistingPage(in: folder, run.name + "/" + ExistingPage.name)) == .ours
     let job = EndedJob(run, hasPage: hasPage)
     ended[job.key] = job
     // A rejected replacement is not shown any longer when its job has ended.
@@ -185,27 +186,27 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   private func write(_ update: GalleryWriter.Update, to folder: OpenFolder) throws(SystemError) -> Trouble? {
     let began = Clock.monotonicSeconds
     var page = update.page
-    for place in page.live.indices.prefix(OutboxPage.limit) {
-      let path = page.live[place].name + "/" + PagePlace.name
-      if (try? PagePlace(in: folder, path)) == .ours { page.live[place].page = path }
+    for index in page.live.indices.prefix(OutboxPage.limit) {
+      let path = page.live[index].name + "/" + ExistingPage.name
+      if (try? ExistingPage(in: folder, path)) == .ours { page.live[index].page = path }
     }
     guard update.isLast || page != shown else { return nil }
     isBehind = !update.isLast && began < due
     if isBehind { return nil }
-    if let obstacle = try PagePlace(in: folder).obstacle {
-      let path = outbox.path + "/" + PagePlace.name
+    if let obstacle = try ExistingPage(in: folder).obstacle {
+      let path = outbox.path + "/" + ExistingPage.name
       return Trouble(kind: "outbox", message: "\(path) is \(obstacle) and stays: the outbox has no page")
     }
     let names = Set(page.live.map(\.name))
     let others = (sorted ?? []).filter { !names.contains($0.key) }
-    let name = "outbox-" + PagePlace.name
+    let name = "outbox-" + ExistingPage.name
     do throws(SystemError) {
       let file = PageFile(try staging.create(name), .outbox, title: Folder.name(of: outbox.path))
       try page.write(
         to: file, ended: others.map(\.json), hasOlder: hasOlder || page.live.count + others.count > OutboxPage.limit,
         boot: boot, checkedTo: checkedTo.withLock { $0 }, now: .time(Clock.wallMilliseconds))
       try file.end()
-      try staging.open().rename(name, to: folder, as: PagePlace.name)
+      try staging.open().rename(name, to: folder, as: ExistingPage.name)
     } catch {
       staging.remove(name)
       throw error

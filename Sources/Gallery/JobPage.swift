@@ -80,7 +80,7 @@ package final class JobPage {
   /// Appends a row, if there is room for it.
   /// - Parameter text: The row as in the report, with a terminating zero.
   func add(_ text: UnsafePointer<CChar>, _ count: Int) throws(SystemError) {
-    guard count > 1, bytesLeft >= count, takesPlace(text) else { return }
+    guard count > 1, bytesLeft >= count, takesRoom(text) else { return }
     bytesLeft -= count
     if hasRows { try page.append(",") }
     hasRows = true
@@ -94,7 +94,7 @@ package final class JobPage {
     try page.append(UnsafeBufferPointer(start: row + 1, count: count - 1))
   }
 
-  private func takesPlace(_ row: UnsafePointer<CChar>) -> Bool {
+  private func takesRoom(_ row: UnsafePointer<CChar>) -> Bool {
     // Failed rows have their own count only on a page that leaves rows out.
     if failedRoom > 0, ReportRow.isFailed(row) {
       failedRoom -= 1

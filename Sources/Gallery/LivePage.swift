@@ -3,7 +3,7 @@ import System
 
 /// The page of a live job, with the rows that were read for it.
 struct LivePage {
-  private var rows = RowPlaces()
+  private var rows = RowOffsets()
 
   /// When the page may be written again, as `Clock.monotonicSeconds`.
   private var due = 0.0
@@ -16,7 +16,7 @@ struct LivePage {
     guard began >= due || job.live.isLast else { return }
     defer { due = began + max(GalleryPages.spacing, GalleryPages.share * (Clock.monotonicSeconds - began)) }
     let (folder, staging) = (try job.run.folder.open(), job.run.staging)
-    guard try PagePlace(in: folder).obstacle == nil else { return }
+    guard try ExistingPage(in: folder).obstacle == nil else { return }
     let log = try folder.open(reading: Folder.name(of: job.run.folder.entriesLog))
     let hasChanged = try rows.update(from: log)
     guard hasChanged || job.live != last else { return }
@@ -27,7 +27,7 @@ struct LivePage {
         failed: rows.counts.failed)
       try rows.each(of: log) { (row, count) throws(SystemError) in try page.add(row, count) }
       try page.end()
-      try staging.open().rename(name, to: folder, as: PagePlace.name)
+      try staging.open().rename(name, to: folder, as: ExistingPage.name)
     } catch {
       staging.remove(name)
       throw error

@@ -68,12 +68,12 @@ package struct OutboxPage: Sendable, Equatable {
   package struct Problem: Sendable, Equatable {
     let code: String
     let message: String
-    var place: String?
+    var location: String?
 
     fileprivate var json: JSONValue {
       .object([
         "code": .string(code), "message": .string(PageText.withoutURLs(message)),
-        "where": place.flatMap { $0.isEmpty ? nil : .string(PageText.withoutURLs($0)) },
+        "where": location.flatMap { $0.isEmpty ? nil : .string(PageText.withoutURLs($0)) },
       ])
     }
   }

@@ -3,21 +3,21 @@ enum PageText {
   /// U+2028 and U+2029. In JSON these occur only in strings.
   static func append(json: UnsafeBufferPointer<UInt8>, to text: inout [UInt8]) {
     var start = 0
-    var place = 0
-    while place < json.count {
-      let byte = json[place]
+    var index = 0
+    while index < json.count {
+      let byte = json[index]
       guard isSpecial[Int(byte)] else {
-        place += 1
+        index += 1
         continue
       }
-      guard let (replacement, length) = escape(json, place, byte) else {
-        place += 1
+      guard let (replacement, length) = escape(json, index, byte) else {
+        index += 1
         continue
       }
-      text += json[start..<place]
+      text += json[start..<index]
       text += replacement.utf8
-      place += length
-      start = place
+      index += length
+      start = index
     }
     text += json[start..<json.count]
   }
@@ -31,15 +31,15 @@ enum PageText {
 
   /// - Returns: The escape of a character, and the character's length in UTF-8; nil when it need not be escaped.
   private static func escape(
-    _ json: UnsafeBufferPointer<UInt8>, _ place: Int, _ byte: UInt8
+    _ json: UnsafeBufferPointer<UInt8>, _ index: Int, _ byte: UInt8
   ) -> (String, length: Int)? {
     switch byte {
     case 0x26: return (#"\u0026"#, 1)
     case 0x3c: return (#"\u003c"#, 1)
     case 0x3e: return (#"\u003e"#, 1)
     default:
-      guard place + 2 < json.count, json[place + 1] == 0x80 else { return nil }
-      switch json[place + 2] {
+      guard index + 2 < json.count, json[index + 1] == 0x80 else { return nil }
+      switch json[index + 2] {
       case 0xa8: return (#"\u2028"#, 3)
       case 0xa9: return (#"\u2029"#, 3)
       default: return nil

@@ -19,18 +19,18 @@ struct RemadePage: Sendable {
       else {
         // An empty file in a folder that is not a job's belongs to somebody else.
         let isJob = try folder.status(of: "entries.jsonl") != nil
-        if isJob, isWanted(), try PagePlace(in: folder) == .broken { try folder.remove(PagePlace.name) }
+        if isJob, isWanted(), try ExistingPage(in: folder) == .broken { try folder.remove(ExistingPage.name) }
         return
       }
-      var rows = RowPlaces()
+      var rows = RowOffsets()
       _ = try rows.update(from: report)
       let page = try JobPage(
         to: staging.create(name), job: job, head: head, total: rows.counts.total, failed: rows.counts.failed)
       try rows.each(of: report) { (row, count) throws(SystemError) in try page.add(row, count) }
       try page.end()
       // A run may have ended in the meantime.
-      if isWanted(), try PagePlace(in: folder).isVacant {
-        try staging.open().rename(name, to: folder, as: PagePlace.name)
+      if isWanted(), try ExistingPage(in: folder).isVacant {
+        try staging.open().rename(name, to: folder, as: ExistingPage.name)
       }
       staging.remove(name)
     } catch {

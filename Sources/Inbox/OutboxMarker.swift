@@ -89,7 +89,7 @@ package struct KnownOutboxes: Sendable, Equatable {
 
   /// An outbox: a digest of its path, which may contain any character, and its marker.
   private struct Known: Equatable {
-    let place: String
+    let pathDigest: String
     let marker: String
   }
 
@@ -98,20 +98,20 @@ package struct KnownOutboxes: Sendable, Equatable {
 
   package init(notes: String) {
     let words = notes.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
-    known = words.compactMap { $0.count == 3 && $0[0] == "outbox" ? Known(place: $0[1], marker: $0[2]) : nil }
+    known = words.compactMap { $0.count == 3 && $0[0] == "outbox" ? Known(pathDigest: $0[1], marker: $0[2]) : nil }
   }
 
-  var notes: String { known.map { "outbox \($0.place) \($0.marker)\n" }.joined() }
+  var notes: String { known.map { "outbox \($0.pathDigest) \($0.marker)\n" }.joined() }
 
   /// The marker of an outbox when it was last used; nil when it is not known.
   /// - Parameter path: The outbox's path, with symbolic links resolved.
-  package func marker(of path: String) -> String? { known.first { $0.place == Self.place(path) }?.marker }
+  package func marker(of path: String) -> String? { known.first { $0.pathDigest == Self.pathDigest(path) }?.marker }
 
   /// Remembers an outbox as the one that was used last.
   package mutating func remember(_ marker: String, of path: String) {
-    let new = Known(place: Self.place(path), marker: marker)
-    known = Array(([new] + known.filter { $0.place != new.place }).prefix(Self.limit))
+    let new = Known(pathDigest: Self.pathDigest(path), marker: marker)
+    known = Array(([new] + known.filter { $0.pathDigest != new.pathDigest }).prefix(Self.limit))
   }
 
-  private static func place(_ path: String) -> String { String(MessageDigest.hexDigest(of: path).prefix(16)) }
+  private static func pathDigest(_ path: String) -> String { String(MessageDigest.hexDigest(of: path).prefix(16)) }
 }

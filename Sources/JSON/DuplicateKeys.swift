@@ -61,7 +61,7 @@ struct DuplicateKeys {
   }
 
   private mutating func takeString() {
-    let (start, place) = (index, position)
+    let (start, location) = (index, position)
     advance()
     while index < text.count, text[index] != UInt8(ascii: "\"") {
       if text[index] == UInt8(ascii: "\\"), index + 1 < text.count { advance() }
@@ -73,9 +73,9 @@ struct DuplicateKeys {
     _ = containers.popLast()
     let key = Self.decoded(text[start..<index])
     if let first = keys[key] {
-      found.append(Self.error(key, at: place, first: first))
+      found.append(Self.error(key, at: location, first: first))
     } else {
-      keys[key] = place
+      keys[key] = location
     }
     containers.append(.object(keys: keys, isKeyNext: false))
   }
@@ -87,19 +87,19 @@ struct DuplicateKeys {
     return Array((value?.string ?? "").utf8)
   }
 
-  private static func error(_ key: [UInt8], at place: Position, first: Position) -> JSONError {
+  private static func error(_ key: [UInt8], at location: Position, first: Position) -> JSONError {
     let name = String(decoding: key, as: UTF8.self)
     let shown = name.count > 60 ? name.prefix(60) + "…" : name[...]
     return JSONError(
       .duplicateKey,
       "the key \"\(shown)\" occurs twice in its object; the first time at line \(first.line), column \(first.column)",
-      at: .line(place.line, column: place.column))
+      at: .line(location.line, column: location.column))
   }
 }
 
-extension JSONError.Place {
+extension JSONError.Location {
   /// Whether a position comes before another.
-  func isBefore(_ other: JSONError.Place) -> Bool {
+  func isBefore(_ other: JSONError.Location) -> Bool {
     guard case .line(let line, let column) = self, case .line(let otherLine, let otherColumn) = other else {
       return true
     }

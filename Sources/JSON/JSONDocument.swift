@@ -36,7 +36,7 @@ package final class JSONDocument {
       root = try Self.load(text, line: line, flags: allowingNUL ? JSON_ALLOW_NUL : 0)
       duplicates = found
     } catch {
-      duplicates = found.filter { $0.place.isBefore(error.place) }
+      duplicates = found.filter { $0.location.isBefore(error.location) }
       throw error
     }
   }
@@ -158,7 +158,7 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
   }
 
   /// The location in the text.
-  package enum Place: Sendable, Equatable {
+  package enum Location: Sendable, Equatable {
     /// Both from 1; the column counts code points.
     case line(Int, column: Int)
     /// Keys, and positions like `[2]`, from the outside in.
@@ -167,16 +167,16 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
 
   package let code: Code
   package let message: String
-  package let place: Place
+  package let location: Location
 
-  package init(_ code: Code, _ message: String, at place: Place) {
+  package init(_ code: Code, _ message: String, at location: Location) {
     self.code = code
     self.message = message
-    self.place = place
+    self.location = location
   }
 
   package var description: String {
-    switch place {
+    switch location {
     case .line(let line, let column): "line \(line), column \(column): \(message)"
     case .keyPath(let path): "\(path.joined(separator: ".").replacing(".[", with: "[")): \(message)"
     }

@@ -5,7 +5,7 @@ import Transfer
 /// The location of an entry in its manifest, and the name that the manifest gives it. These are not kept while entries
 /// are read, since a manifest may have a million; the manifest is read again for the entries that a message names.
 package struct EntryOrigin {
-  package let place: ManifestProblem.Place
+  package let location: ManifestProblem.Location
 
   /// The given name; empty when there is none.
   let name: String
@@ -20,10 +20,10 @@ package struct EntryOrigin {
       try read { item in
         switch item {
         case .defaults, .warning, .source: return
-        case .entry(let value, let key, let place):
+        case .entry(let value, let key, let location):
           let rows = position..<position + value.rowCount
           for row in rows where wanted.contains(row) {
-            origins[row] = EntryOrigin(place: place, name: value["name"]?.string ?? key ?? "")
+            origins[row] = EntryOrigin(location: location, name: value["name"]?.string ?? key ?? "")
           }
           position = rows.upperBound
         case .unreadable: position += 1

@@ -57,7 +57,7 @@ extension JobIndex {
   }
 
   /// The host of a deferred entry, and its key in the order of that host; nil when there is no such entry.
-  package func place(of position: Int) throws -> (host: Int, key: EntryKey)? {
+  package func hostAndKey(of position: Int) throws -> (host: Int, key: EntryKey)? {
     try database.first("SELECT host, priority FROM entries WHERE position = ?", [.integer(position)]) {
       ($0.integer(0), EntryKey(priority: $0.integer(1), position: position, wasDeferred: true))
     }

@@ -91,8 +91,8 @@ package struct SharedKeys {
       let message =
         "\(key.count) entries have the cache-key \"\(EntryOrigin.shown(key.key))\" and URLs that differ before \"?\": "
         + "those at one server are taken for one source"
-      let place = origins[key.first]?.place.field("cache-key") ?? .file
-      findings.warnings.append(ManifestWarning(.sharedKey, message, at: place))
+      let location = origins[key.first]?.location.field("cache-key") ?? .file
+      findings.warnings.append(ManifestWarning(.sharedKey, message, at: location))
     }
   }
 }

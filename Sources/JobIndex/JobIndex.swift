@@ -11,7 +11,7 @@ import Transfer
 /// at a time.
 package final class JobIndex {
   /// Where an index is stored.
-  package enum Place {
+  package enum Storage {
     /// In memory, for a small manifest, whose index takes about ten times the manifest's size. The index can be reused.
     case memory
     /// In a file. An existing one is replaced.
@@ -59,8 +59,8 @@ package final class JobIndex {
 
   /// Creates an empty index.
   /// - Throws: `SQLiteError`, `SystemError`.
-  package init(creating place: Place) throws {
-    switch place {
+  package init(creating storage: Storage) throws {
+    switch storage {
     case .memory:
       isInMemory = true
       database = try Database(path: Database.inMemory, durability: .none)

@@ -32,7 +32,7 @@ extension ManifestWarning {
   package var json: JSONValue {
     .object([
       "code": .string(code.rawValue), "message": .string(message),
-      "where": place == .file ? nil : .string(place.description),
+      "where": location == .file ? nil : .string(location.description),
     ])
   }
 }

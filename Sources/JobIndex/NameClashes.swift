@@ -39,10 +39,10 @@ package struct NameClashes {
   /// - Parameter problem: The number of problems before it.
   /// - Returns: A problem without the location of the other entry, which `complete` adds.
   package mutating func add(
-    _ name: String, holder: Int, problem: Int, at place: ManifestProblem.Place
+    _ name: String, holder: Int, problem: Int, at location: ManifestProblem.Location
   ) -> ManifestProblem {
     duplicates.append(Duplicate(holder: holder, name: name, problem: problem))
-    return ManifestProblem(.duplicateName, "the name \"\(Self.shown(name))\" is taken", at: place)
+    return ManifestProblem(.duplicateName, "the name \"\(Self.shown(name))\" is taken", at: location)
   }
 
   /// Completes the problems of the duplicates, and adds a warning for each entry that was renamed.
@@ -54,11 +54,11 @@ package struct NameClashes {
     let origins = try EntryOrigin.all(of: wanted, read: read)
     for duplicate in duplicates where findings.problems.indices.contains(duplicate.problem) {
       guard let holder = origins[duplicate.holder] else { continue }
-      let place = holder.place.description == holder.name ? "" : " at \(holder.place)"
+      let location = holder.location.description == holder.name ? "" : " at \(holder.location)"
       let message =
-        "the name \"\(Self.shown(duplicate.name))\" claims the same output as \"\(Self.shown(holder.name))\"\(place)"
+        "the name \"\(Self.shown(duplicate.name))\" claims the same output as \"\(Self.shown(holder.name))\"\(location)"
       findings.problems[duplicate.problem] = ManifestProblem(
-        .duplicateName, message, at: findings.problems[duplicate.problem].place)
+        .duplicateName, message, at: findings.problems[duplicate.problem].location)
     }
     for entry in renamed {
       guard let origin = origins[entry.position] else { continue }
@@ -69,7 +69,7 @@ package struct NameClashes {
         }
       let message =
         "\(why); since \"\(Self.shown(entry.taken))\" is taken, it becomes \"\(Self.shown(entry.name))\""
-      findings.warnings.append(ManifestWarning(.nameClash, message, at: origin.place))
+      findings.warnings.append(ManifestWarning(.nameClash, message, at: origin.location))
     }
   }
 

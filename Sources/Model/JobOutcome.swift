@@ -46,15 +46,18 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   package struct Problem: Sendable, Equatable, Codable {
     package let code: String
     package let message: String
-    package let place: String
+    package let location: String
 
     /// Why the source could not be downloaded; nil for other problems.
     package var failure: SourceFailure?
 
-    package init(code: String, message: String, place: String, failure: SourceFailure? = nil) {
+    // The ledger stores the location as `place`.
+    private enum CodingKeys: String, CodingKey { case code, message, location = "place", failure }
+
+    package init(code: String, message: String, location: String, failure: SourceFailure? = nil) {
       self.code = code
       self.message = message
-      self.place = place
+      self.location = location
       self.failure = failure
     }
   }

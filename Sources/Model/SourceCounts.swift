@@ -25,21 +25,21 @@ package final class SourceCounts: @unchecked Sendable {  // it has one owner at 
 
   package func add(_ row: ReportRow) {
     guard !counters.isEmpty, row.state == .filtered, let source = row.source else { return }
-    let place = place(of: source.sha256)
+    let index = index(of: source.sha256)
     let url = UInt32(truncatingIfNeeded: row.url.hashValue)
-    guard counters[place] == 0 || urls[place] != url else { return }
-    urls[place] = url
-    counters[place] += counters[place] == .max ? 0 : 1
-    if isFrequent(place) { isAnyFrequent = true }
+    guard counters[index] == 0 || urls[index] != url else { return }
+    urls[index] = url
+    counters[index] += counters[index] == .max ? 0 : 1
+    if isFrequent(index) { isAnyFrequent = true }
   }
 
   /// Whether the count of a source may have reached the threshold.
-  package func isFrequent(_ sha256: some StringProtocol) -> Bool { !counters.isEmpty && isFrequent(place(of: sha256)) }
+  package func isFrequent(_ sha256: some StringProtocol) -> Bool { !counters.isEmpty && isFrequent(index(of: sha256)) }
 
-  private func isFrequent(_ place: Int) -> Bool { Int(counters[place]) >= min(threshold, Int(UInt16.max)) }
+  private func isFrequent(_ index: Int) -> Bool { Int(counters[index]) >= min(threshold, Int(UInt16.max)) }
 
   /// The index of a source's counter: the first 32 bits of its SHA-256, modulo the number of counters.
-  private func place(of sha256: some StringProtocol) -> Int {
+  private func index(of sha256: some StringProtocol) -> Int {
     var bits = 0
     for digit in sha256.utf8.prefix(8) { bits = bits << 4 | Int(digit & 0xf) + (digit >= 0x61 ? 9 : 0) }
     return bits & (counters.count - 1)

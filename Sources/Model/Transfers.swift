@@ -102,16 +102,16 @@ package struct Transfers: Sendable, Equatable, Codable {
   ) {
     guard counts.requests > 0 || failure != nil else { return }
     total.add(counts)
-    guard let place = place(of: host) else { return }
-    hosts[place].counts.add(counts)
-    if let failure { hosts[place].failures[failure.rawValue, default: 0] += 1 }
-    if isHeld { hosts[place].holds += 1 }
-    if let firstByte { hosts[place].firstByte.add(milliseconds: firstByte * 1000) }
+    guard let index = index(of: host) else { return }
+    hosts[index].counts.add(counts)
+    if let failure { hosts[index].failures[failure.rawValue, default: 0] += 1 }
+    if isHeld { hosts[index].holds += 1 }
+    if let firstByte { hosts[index].firstByte.add(milliseconds: firstByte * 1000) }
   }
 
   /// The index of a host; nil when the limit is reached.
-  private mutating func place(of host: String) -> Int? {
-    if let place = hosts.firstIndex(where: { $0.host == host }) { return place }
+  private mutating func index(of host: String) -> Int? {
+    if let index = hosts.firstIndex(where: { $0.host == host }) { return index }
     guard hosts.count < Self.hostLimit else { return nil }
     hosts.append(Host(host: host))
     return hosts.count - 1
@@ -161,8 +161,8 @@ struct MedianTime: Sendable, Equatable {
 
   mutating func add(milliseconds: Double) {
     if counts.isEmpty { counts = Array(repeating: 0, count: Self.ranges) }
-    let place = log2(max(milliseconds, Self.shortest) / Self.shortest) * Self.rangesPerDoubling
-    counts[min(Int(place), Self.ranges - 1)] += 1
+    let range = log2(max(milliseconds, Self.shortest) / Self.shortest) * Self.rangesPerDoubling
+    counts[min(Int(range), Self.ranges - 1)] += 1
     total += 1
   }
 

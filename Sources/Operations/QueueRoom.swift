@@ -35,7 +35,7 @@ package struct QueueRoom {
     if let silent { self.silent = window.isFixed ? 0 : min(silent, max(0, DownloadWindow.most - window.limit)) }
     let last = limits.downloads
     limits.downloads =
-      window.limit + self.silent + (slow.count > 0 ? slow.beside(places: window.limit, now: now) : 0)
+      window.limit + self.silent + (slow.count > 0 ? slow.beside(slots: window.limit, now: now) : 0)
     return limits.downloads != last
   }
 

@@ -42,8 +42,8 @@ final class SharedDownloads: Sendable {
   /// - Returns: Whether the download was waiting and is removed.
   func withdraw(_ download: ImageDownloader, from key: Key) -> Bool {
     groups.withLock { groups in
-      guard let place = groups[key]?.waiting.firstIndex(where: { $0 === download }) else { return false }
-      groups[key]?.waiting.remove(at: place)
+      guard let index = groups[key]?.waiting.firstIndex(where: { $0 === download }) else { return false }
+      groups[key]?.waiting.remove(at: index)
       return true
     }
   }

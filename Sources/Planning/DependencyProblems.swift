@@ -49,8 +49,8 @@ struct DependencyProblems {
     guard !problems.isEmpty else { return }
     let origins = try EntryOrigin.all(of: Set(problems.map(\.position)), read: read)
     for problem in problems {
-      let place = origins[problem.position]?.place.field("after") ?? .file
-      let found = ManifestProblem(problem.code, problem.message, at: place)
+      let location = origins[problem.position]?.location.field("after") ?? .file
+      let found = ManifestProblem(problem.code, problem.message, at: location)
       // The variants of an entry have the same problem.
       if !findings.problems.contains(found) { findings.problems.append(found) }
     }

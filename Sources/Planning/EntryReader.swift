@@ -43,28 +43,28 @@ struct EntryReader {
   init(defaults: EntryDefaults) { self.defaults = defaults }
 
   /// Reads an envelope's `defaults`. Fields that they leave out keep their values.
-  mutating func readDefaults(_ value: JSONValue, at place: ManifestProblem.Place) {
+  mutating func readDefaults(_ value: JSONValue, at location: ManifestProblem.Location) {
     guard case .object(let members) = value else {
-      return report(.wrongType, "defaults must be an object, not \(value.kind)", at: place)
+      return report(.wrongType, "defaults must be an object, not \(value.kind)", at: location)
     }
-    let others = others(members, ofDefaults: true, at: place)
+    let others = others(members, ofDefaults: true, at: location)
     hasSecretDefaults = hasSecretDefaults || members.contains { RequestFields.secret.contains($0.key) }
-    let request = requestFields(members, at: place)
+    let request = requestFields(members, at: location)
     defaults = EntryDefaults(
-      recipe: recipe(value["filters"], at: place),
-      options: options(value, at: place),
-      priority: priority(value["priority"], at: place),
-      metadata: metadata(value["metadata"], others, at: place),
+      recipe: recipe(value["filters"], at: location),
+      options: options(value, at: location),
+      priority: priority(value["priority"], at: location),
+      metadata: metadata(value["metadata"], others, at: location),
       request: request == RequestFields() ? defaults.request : request)
     // A request that is invalid by itself is reported once, and not for every entry.
     let before = problems.count
-    _ = self.request(RequestFields(), at: place)
+    _ = self.request(RequestFields(), at: location)
     if problems.count > before { defaults.request = RequestFields() }
   }
 
   /// Reads one entry. A derived name is not yet unique in the job.
   /// - Returns: nil when it has a problem that rejects the manifest.
-  mutating func read(_ value: JSONValue, key: String?, position: Int, at place: ManifestProblem.Place) -> Entry? {
+  mutating func read(_ value: JSONValue, key: String?, position: Int, at location: ManifestProblem.Location) -> Entry? {
     let before = problems.count
     let entry: Entry
     let key = redacted(key)
@@ -74,25 +74,25 @@ struct EntryReader {
     switch value {
     case .string(let url):
       entry = Entry(
-        position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: place),
+        position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: location),
         named: key, givenName, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
         checksum: nil,
         metadata: defaults.metadata)
     case .object(let members):
-      let others = others(members, ofDefaults: false, at: place)
-      let name = redacted(text(value["name"], field: "name", at: place))
+      let others = others(members, ofDefaults: false, at: location)
+      let name = redacted(text(value["name"], field: "name", at: location))
       if let name { givenName = .explicit(name) }
-      if let names = value["after"] { after = dependencies(names, at: place.field("after")) }
+      if let names = value["after"] { after = dependencies(names, at: location.field("after")) }
       entry = Entry(
-        position: position, urls: urls(value["url"], at: place),
-        request: request(requestFields(members, at: place), at: place),
-        key: cacheKey(value["cache-key"], at: place), named: name ?? key, givenName,
-        recipe: recipe(value["filters"], at: place), options: options(value, at: place),
-        priority: priority(value["priority"], at: place), checksum: checksum(value["checksum"], at: place),
-        metadata: metadata(value["metadata"], others, at: place))
-      if let list = value["variants"] { variants = readVariants(list, of: entry, at: place) }
+        position: position, urls: urls(value["url"], at: location),
+        request: request(requestFields(members, at: location), at: location),
+        key: cacheKey(value["cache-key"], at: location), named: name ?? key, givenName,
+        recipe: recipe(value["filters"], at: location), options: options(value, at: location),
+        priority: priority(value["priority"], at: location), checksum: checksum(value["checksum"], at: location),
+        metadata: metadata(value["metadata"], others, at: location))
+      if let list = value["variants"] { variants = readVariants(list, of: entry, at: location) }
     default:
-      report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: place)
+      report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: location)
       return nil
     }
     return problems.count == before ? entry : nil
@@ -114,7 +114,7 @@ struct EntryReader {
   /// The members that are not fields. Members with a problem are reported and left out: misspelt fields, fields that
   /// occur twice in different cases, and fields that defaults must not have.
   private mutating func others(
-    _ members: [JSONValue.Member], ofDefaults isDefaults: Bool, at place: ManifestProblem.Place
+    _ members: [JSONValue.Member], ofDefaults isDefaults: Bool, at location: ManifestProblem.Location
   ) -> [JSONValue.Member] {
     var others: [JSONValue.Member] = []
     let known = isDefaults ? Self.defaultsFields : Self.fields
@@ -123,16 +123,16 @@ struct EntryReader {
       if problems.count >= ManifestProblem.reportLimit { break }
       let key = member.key
       if isDefaults, Self.fields.contains(key) {
-        report(.unknownField, "unknown field \"\(key)\" in \"defaults\"; only entries have it", at: place.field(key))
+        report(.unknownField, "unknown field \"\(key)\" in \"defaults\"; only entries have it", at: location.field(key))
         continue
       }
       switch unknownFields.meaning(of: key, in: members) {
       case .metadata: others.append(.init(redacted(key) ?? key, member.value))
       case .repeated(let field):
-        report(.syntax, "the field \"\(field)\" occurs twice, also as \"\(key)\"", at: place.field(key))
+        report(.syntax, "the field \"\(field)\" occurs twice, also as \"\(key)\"", at: location.field(key))
       case .misspelt(let field):
         let message = "unknown field \"\(key)\"; did you mean \"\(field)\"? If not, put it into \"metadata\""
-        report(.unknownField, message, at: place.field(key))
+        report(.unknownField, message, at: location.field(key))
       }
     }
     return others
@@ -140,19 +140,19 @@ struct EntryReader {
 
   /// The given metadata together with members that are not fields; the default metadata when there are none of both.
   private mutating func metadata(
-    _ given: JSONValue?, _ others: [JSONValue.Member], at place: ManifestProblem.Place
+    _ given: JSONValue?, _ others: [JSONValue.Member], at location: ManifestProblem.Location
   ) -> JSONValue? {
     if others.isEmpty { return given ?? defaults.metadata }
     guard let given else { return .object(others) }
     guard case .object(let members) = given else {
       let message = "\"metadata\" must be an object, not \(given.kind): what is no field is added to it"
-      report(.wrongType, message, at: place.field("metadata"))
+      report(.wrongType, message, at: location.field("metadata"))
       return nil
     }
     let keys = Set(members.map(\.key))
     for other in others where keys.contains(other.key) {
       let message = "\"metadata\" has the key \"\(other.key)\", which stands beside it, too"
-      report(.badValue, message, at: place.field("metadata"))
+      report(.badValue, message, at: location.field("metadata"))
     }
     return .object(members + others)
   }
@@ -161,44 +161,44 @@ struct EntryReader {
   static let mirrorLimit = 64
 
   /// The URL, or the mirrors in their order; empty when there is a problem.
-  private mutating func urls(_ value: JSONValue?, at place: ManifestProblem.Place) -> [String] {
+  private mutating func urls(_ value: JSONValue?, at location: ManifestProblem.Location) -> [String] {
     switch value {
     case .string(let url): return [Self.trimmed(url)]
-    case .array([]): report(.badValue, "an array of mirrors needs a URL", at: place.field("url"))
+    case .array([]): report(.badValue, "an array of mirrors needs a URL", at: location.field("url"))
     case .array(let values):
       if let other = values.firstIndex(where: { $0.string == nil }) {
         let message = "mirrors must be strings; number \(other + 1) is \(values[other].kind)"
-        report(.wrongType, message, at: place.field("url"))
+        report(.wrongType, message, at: location.field("url"))
       } else if values.count > Self.mirrorLimit {
         let message = "an entry may have \(Self.mirrorLimit) mirrors; this one has \(values.count)"
-        report(.badValue, message, at: place.field("url"))
+        report(.badValue, message, at: location.field("url"))
       } else {
         return values.compactMap { $0.string.map(Self.trimmed) }
       }
-    case nil: report(.badValue, "an entry needs a \"url\"", at: place)
+    case nil: report(.badValue, "an entry needs a \"url\"", at: location)
     case let value?:
       let message = "\"url\" must be a string or an array of strings, not \(value.kind)"
-      report(.wrongType, message, at: place.field("url"))
+      report(.wrongType, message, at: location.field("url"))
     }
     return []
   }
 
   private mutating func requestFields(
-    _ members: [JSONValue.Member], at place: ManifestProblem.Place
+    _ members: [JSONValue.Member], at location: ManifestProblem.Location
   ) -> RequestFields {
     do throws(RequestFields.Problem) {
       return try RequestFields(members)
     } catch {
-      report(error.code, error.message, at: place.field(error.field))
+      report(error.code, error.message, at: location.field(error.field))
       return RequestFields()
     }
   }
 
-  private mutating func request(_ fields: RequestFields, at place: ManifestProblem.Place) -> SourceRequest {
+  private mutating func request(_ fields: RequestFields, at location: ManifestProblem.Location) -> SourceRequest {
     do throws(RequestFields.Problem) {
       return try fields.request(defaults: defaults.request)
     } catch {
-      report(error.code, error.message, at: place.field(error.field))
+      report(error.code, error.message, at: location.field(error.field))
       return .plain
     }
   }
@@ -214,15 +214,15 @@ struct EntryReader {
     return String(begun[..<end]) ?? url
   }
 
-  private mutating func text(_ value: JSONValue?, field: String, at place: ManifestProblem.Place) -> String? {
+  private mutating func text(_ value: JSONValue?, field: String, at location: ManifestProblem.Location) -> String? {
     switch value {
     case nil: return nil
     case .string(let text):
       guard text.utf8.contains(0) else { return text }
-      report(.badValue, "\"\(field)\" holds U+0000", at: place.field(field))
+      report(.badValue, "\"\(field)\" holds U+0000", at: location.field(field))
       return nil
     case let value?:
-      report(.wrongType, "\"\(field)\" must be a string, not \(value.kind)", at: place.field(field))
+      report(.wrongType, "\"\(field)\" must be a string, not \(value.kind)", at: location.field(field))
       return nil
     }
   }
@@ -230,8 +230,8 @@ struct EntryReader {
   /// The longest `cache-key`, in bytes.
   static let keyLimit = 1024
 
-  private mutating func cacheKey(_ value: JSONValue?, at place: ManifestProblem.Place) -> String? {
-    guard let key = text(value, field: "cache-key", at: place) else { return nil }
+  private mutating func cacheKey(_ value: JSONValue?, at location: ManifestProblem.Location) -> String? {
+    guard let key = text(value, field: "cache-key", at: location) else { return nil }
     let problem: String? =
       if key.isEmpty {
         "a \"cache-key\" must not be empty"
@@ -242,26 +242,26 @@ struct EntryReader {
       } else {
         nil
       }
-    if let problem { report(.badValue, problem, at: place.field("cache-key")) }
+    if let problem { report(.badValue, problem, at: location.field("cache-key")) }
     return problem == nil ? key : nil
   }
 
   /// The names of an array, or a single name. Invalid values are reported.
-  private mutating func dependencies(_ value: JSONValue, at place: ManifestProblem.Place) -> [String] {
+  private mutating func dependencies(_ value: JSONValue, at location: ManifestProblem.Location) -> [String] {
     let values: [JSONValue]
     switch value {
     case .string: values = [value]
     case .array(let array): values = array
     default:
-      report(.wrongType, "\"after\" must be an array of names, not \(value.kind)", at: place)
+      report(.wrongType, "\"after\" must be an array of names, not \(value.kind)", at: location)
       return []
     }
     if let other = values.firstIndex(where: { $0.string == nil }) {
-      report(.wrongType, "names must be strings; number \(other + 1) is \(values[other].kind)", at: place)
+      report(.wrongType, "names must be strings; number \(other + 1) is \(values[other].kind)", at: location)
     } else if values.contains(where: { $0.string?.isEmpty == true }) {
-      report(.badValue, "a name in \"after\" must not be empty", at: place)
+      report(.badValue, "a name in \"after\" must not be empty", at: location)
     } else if values.contains(where: { $0.string?.utf8.contains(0) == true }) {
-      report(.badValue, "a name in \"after\" holds U+0000", at: place)
+      report(.badValue, "a name in \"after\" holds U+0000", at: location)
     } else {
       return values.compactMap { redacted($0.string) }
     }
@@ -270,15 +270,15 @@ struct EntryReader {
 
   /// The variants of an entry, which inherit its recipe and options. Invalid ones are reported.
   private mutating func readVariants(
-    _ value: JSONValue, of entry: Entry, at place: ManifestProblem.Place
+    _ value: JSONValue, of entry: Entry, at location: ManifestProblem.Location
   ) -> [EntryVariant] {
     guard case .array(let list) = value else {
-      report(.wrongType, "\"variants\" must be an array, not \(value.kind)", at: place.field("variants"))
+      report(.wrongType, "\"variants\" must be an array, not \(value.kind)", at: location.field("variants"))
       return []
     }
     guard (1...EntryVariant.limit).contains(list.count) else {
       let message = "an entry may have 1 to \(EntryVariant.limit) variants; this one has \(list.count)"
-      report(.badValue, message, at: place.field("variants"))
+      report(.badValue, message, at: location.field("variants"))
       return []
     }
     let inherited = defaults
@@ -286,44 +286,44 @@ struct EntryReader {
     (defaults.recipe, defaults.options) = (entry.recipe, entry.options)
     var claims: Set<String> = []
     return list.enumerated().compactMap { index, value in
-      readVariant(value, &claims, at: place.field("variants[\(index)]"))
+      readVariant(value, &claims, at: location.field("variants[\(index)]"))
     }
   }
 
   private mutating func readVariant(
-    _ value: JSONValue, _ claims: inout Set<String>, at place: ManifestProblem.Place
+    _ value: JSONValue, _ claims: inout Set<String>, at location: ManifestProblem.Location
   ) -> EntryVariant? {
     let value = FieldVocabulary.entries.canonical(value)
     guard case .object(let members) = value else {
-      report(.wrongType, "a variant must be an object, not \(value.kind)", at: place)
+      report(.wrongType, "a variant must be an object, not \(value.kind)", at: location)
       return nil
     }
     for key in members.map(\.key) where !key.hasPrefix("_") && !EntryVariant.fields.contains(key) {
-      report(.unknownField, NearestName.unknown("field", key, among: EntryVariant.fields), at: place.field(key))
+      report(.unknownField, NearestName.unknown("field", key, among: EntryVariant.fields), at: location.field(key))
     }
-    let (recipe, options) = (recipe(value["filters"], at: place), options(value, at: place))
-    if value["name"] == nil { report(.badValue, "a variant needs a \"name\"", at: place) }
-    guard let name = text(value["name"], field: "name", at: place) else { return nil }
+    let (recipe, options) = (recipe(value["filters"], at: location), options(value, at: location))
+    if value["name"] == nil { report(.badValue, "a variant needs a \"name\"", at: location) }
+    guard let name = text(value["name"], field: "name", at: location) else { return nil }
     if let problem = EntryVariant.problem(withName: name) {
-      report(.badValue, problem, at: place.field("name"))
+      report(.badValue, problem, at: location.field("name"))
     } else if !claims.insert(OutputName.claim(name)).inserted {
-      report(.duplicateName, "the entry has another variant \"\(name)\"", at: place.field("name"))
+      report(.duplicateName, "the entry has another variant \"\(name)\"", at: location.field("name"))
     }
     return EntryVariant(name: name, recipe: recipe, options: options)
   }
 
-  private mutating func checksum(_ value: JSONValue?, at place: ManifestProblem.Place) -> Checksum? {
-    guard let text = text(value, field: "checksum", at: place) else { return nil }
+  private mutating func checksum(_ value: JSONValue?, at location: ManifestProblem.Location) -> Checksum? {
+    guard let text = text(value, field: "checksum", at: location) else { return nil }
     do {
       return try Checksum(parsing: text)
     } catch {
-      report(.badValue, error.message, at: place.field("checksum"))
+      report(.badValue, error.message, at: location.field("checksum"))
       return nil
     }
   }
 
-  private mutating func recipe(_ value: JSONValue?, at place: ManifestProblem.Place) -> Recipe {
-    guard let text = text(value, field: "filters", at: place) else { return defaults.recipe }
+  private mutating func recipe(_ value: JSONValue?, at location: ManifestProblem.Location) -> Recipe {
+    guard let text = text(value, field: "filters", at: location) else { return defaults.recipe }
     if let known = recipes[text] { return known }
     do {
       let recipe = try Recipe(parsing: text)
@@ -331,43 +331,43 @@ struct EntryReader {
       recipes[text] = recipe
       return recipe
     } catch {
-      report(.badRecipe, error.description, at: place.field("filters"))
+      report(.badRecipe, error.description, at: location.field("filters"))
       return defaults.recipe
     }
   }
 
-  private mutating func options(_ value: JSONValue, at place: ManifestProblem.Place) -> OutputOptions {
+  private mutating func options(_ value: JSONValue, at location: ManifestProblem.Location) -> OutputOptions {
     var options = defaults.options
-    if let format = text(value["format"], field: "format", at: place) {
+    if let format = text(value["format"], field: "format", at: location) {
       switch OutputFormatName(rawValue: format) {
       case let name?: options.format = name.format
       case nil:
         let known = OutputFormatName.allCases.map(\.rawValue)
-        report(.badValue, NearestName.unknown("format", format, among: known), at: place.field("format"))
+        report(.badValue, NearestName.unknown("format", format, among: known), at: location.field("format"))
       }
     }
     switch value["quality"] {
     case nil: break
     case .integer(let quality) where (1...100).contains(quality): options.quality = quality
     case .integer(let quality):
-      report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: place.field("quality"))
+      report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: location.field("quality"))
     case let other?:
       let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)"
-      report(.wrongType, message, at: place.field("quality"))
+      report(.wrongType, message, at: location.field("quality"))
     }
     return options
   }
 
-  private mutating func priority(_ value: JSONValue?, at place: ManifestProblem.Place) -> Entry.Priority {
-    guard let text = text(value, field: "priority", at: place) else { return defaults.priority }
+  private mutating func priority(_ value: JSONValue?, at location: ManifestProblem.Location) -> Entry.Priority {
+    guard let text = text(value, field: "priority", at: location) else { return defaults.priority }
     if let priority = Entry.Priority(rawValue: text) { return priority }
     let known = Entry.Priority.allCases.map(\.rawValue)
-    report(.badValue, NearestName.unknown("priority", text, among: known), at: place.field("priority"))
+    report(.badValue, NearestName.unknown("priority", text, among: known), at: location.field("priority"))
     return defaults.priority
   }
 
-  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
-    problems.append(ManifestProblem(code, message, at: place))
+  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at location: ManifestProblem.Location) {
+    problems.append(ManifestProblem(code, message, at: location))
   }
 }
 

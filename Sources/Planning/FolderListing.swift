@@ -40,8 +40,8 @@ package struct FolderListing {
     while true {
       let now = Clock.monotonicSeconds
       let files = try files(in: folder)
-      let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds) { place in
-        (files[place].name.text.flatMap { try? folder.open(reading: $0) })?.writers ?? .unknown
+      let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds) { index in
+        (files[index].name.text.flatMap { try? folder.open(reading: $0) })?.writers ?? .unknown
       }
       if settled.count == files.count || now - began > settling.effectiveTime { return result(files, settled: settled) }
       // Waits at least as long as listing the folder takes.
@@ -71,8 +71,8 @@ package struct FolderListing {
       leftOut += 1
       if leftOut < Self.warningLimit { result.warnings.append("\(name) \(why)") }
     }
-    for (place, file) in files.enumerated() {
-      guard settled.contains(place) else {
+    for (index, file) in files.enumerated() {
+      guard settled.contains(index) else {
         result.isIncomplete = true
         leaveOut(file.name, "is being written, and is left for the next time")
         continue

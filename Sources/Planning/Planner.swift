@@ -90,19 +90,19 @@ private struct IndexFilling {
 
   mutating func add(_ item: ManifestItem) throws {
     switch item {
-    case .defaults(let value, let place): reader.readDefaults(value, at: place)
-    case .entry(let value, let key, let place):
+    case .defaults(let value, let location): reader.readDefaults(value, at: location)
+    case .entry(let value, let key, let location):
       let rows = position..<position + value.rowCount
-      var entry = reader.read(value, key: key, position: position, at: place)
+      var entry = reader.read(value, key: key, position: position, at: location)
       if line != position { entry?.line = line }
       for row in entry?.rows(reader.variants) ?? [] { try index.insert(row) }
       if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
       lacksNames = lacksNames || entry == nil && reader.givenName == nil
       // Names of entries with problems are claimed too, so that all clashes are reported.
-      if let name = reader.givenName { try claim(name, value["name"]?.string ?? key ?? name.path, rows, at: place) }
+      if let name = reader.givenName { try claim(name, value["name"]?.string ?? key ?? name.path, rows, at: location) }
       (position, line) = (rows.upperBound, line + 1)
-    case .source(let value, let place):
-      findings.source = readSource(value, at: place)
+    case .source(let value, let location):
+      findings.source = readSource(value, at: location)
       if let source = findings.source { try index.insert(source) }
     case .warning(let warning): findings.warnings.append(warning)
     case .unreadable(let problems):
@@ -116,37 +116,37 @@ private struct IndexFilling {
   /// Claims the names of an entry's results, and reports those that other entries have claimed.
   /// - Parameter written: The entry's name as written.
   private mutating func claim(
-    _ name: OutputName, _ written: String, _ rows: Range<Int>, at place: ManifestProblem.Place
+    _ name: OutputName, _ written: String, _ rows: Range<Int>, at location: ManifestProblem.Location
   ) throws {
     if let holder = try index.claim(name.claim, for: rows.lowerBound) {
-      reader.report(clashes.add(written, holder: holder, problem: reader.problems.count, at: place))
+      reader.report(clashes.add(written, holder: holder, problem: reader.problems.count, at: location))
     }
     guard name.replacedClaim == nil else { return }
     for (row, variant) in zip(rows, reader.variants) {
       let output = Entry.name(name.path, variant.name)
       guard let holder = try index.claim(OutputName.claim(output), for: row), !rows.contains(holder) else { continue }
-      reader.report(clashes.add(output, holder: holder, problem: reader.problems.count, at: place))
+      reader.report(clashes.add(output, holder: holder, problem: reader.problems.count, at: location))
     }
   }
 
   /// Reads the source of the list of entries. It is downloaded like an entry's source, and not filtered.
   /// - Returns: nil when it has a problem.
-  private mutating func readSource(_ value: JSONValue, at place: ManifestProblem.Place) -> Entry? {
+  private mutating func readSource(_ value: JSONValue, at location: ManifestProblem.Location) -> Entry? {
     var source = EntryReader(defaults: EntryDefaults(recipe: .none, options: OutputOptions()))
-    var entry = source.read(value, key: "source", position: 0, at: place)
+    var entry = source.read(value, key: "source", position: 0, at: location)
     let urls = entry?.urls.map(FolderLocation.path(of:)) ?? []
     entry?.urls = urls
     if let entry, entry.checksum != nil, entry.urls.contains(where: { FolderLocation(parsing: $0) != nil }) {
-      reader.report(ManifestProblem(.badValue, "a folder has no checksum", at: place.field("checksum")))
+      reader.report(ManifestProblem(.badValue, "a folder has no checksum", at: location.field("checksum")))
     }
     if urls.count > 1, let folder = urls.lazy.compactMap(FolderLocation.init).first {
-      reader.report(
-        ManifestProblem(
-          .badValue, "\(folder.redacted) is a folder, and cannot be one of several mirrors", at: place.field("source")))
+      let message = "\(folder.redacted) is a folder, and cannot be one of several mirrors"
+      reader.report(ManifestProblem(.badValue, message, at: location.field("source")))
     }
     for problem in source.problems {
-      let place: ManifestProblem.Place = problem.place == place.field("url") ? place.field("source") : problem.place
-      reader.report(ManifestProblem(problem.code, problem.message, at: place))
+      let isOfURL = problem.location == location.field("url")
+      reader.report(
+        ManifestProblem(problem.code, problem.message, at: isOfURL ? location.field("source") : problem.location))
     }
     return entry
   }

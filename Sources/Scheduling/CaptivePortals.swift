@@ -2,7 +2,7 @@
 /// milliseconds of any clock.
 package struct CaptivePortals: Sendable {
   /// The kind of a redirect target that is not a picture.
-  package enum Place: Equatable, Sendable {
+  package enum TargetKind: Equatable, Sendable {
     /// A captive portal: the host, and others, cannot be reached.
     case portal
     /// Not known yet: other hosts may redirect to it, too.
@@ -47,7 +47,7 @@ package struct CaptivePortals: Sendable {
 
   /// Records that a host redirects to a target that is not a picture.
   /// - Parameter hasDelivered: Whether the host has delivered a picture before. Redirects of other hosts make no portal.
-  package mutating func redirected(_ host: Int, hasDelivered: Bool, to target: String, now: Int) -> Place {
+  package mutating func redirected(_ host: Int, hasDelivered: Bool, to target: String, now: Int) -> TargetKind {
     if targets[target]?.isOld(now) == true { targets[target] = nil }
     guard hasDelivered else { return isPortal(target) ? .portal : .page }
     var redirects = targets[target] ?? Redirects(hosts: [], since: now, last: now)

@@ -19,7 +19,7 @@ package struct DeferredQueue {
   }
 
   /// The host and the key of an entry.
-  package typealias Place = (host: Int, key: EntryKey)
+  package typealias HostAndKey = (host: Int, key: EntryKey)
 
   private var waiting = PriorityQueue<DeferredEntry>()
 
@@ -60,7 +60,7 @@ package struct DeferredQueue {
 
   /// Removes and returns due entries: a page of them, so that `nextChange` may stay due. Call `started` for each.
   /// - Parameter hostAndKey: Returns the host and key of the entry at a position; nil to forget the entry.
-  package mutating func takeDue(now: Int, place: (Int) throws -> Place?) rethrows -> [Due] {
+  package mutating func takeDue(now: Int, hostAndKey: (Int) throws -> HostAndKey?) rethrows -> [Due] {
     lastTaken = now
     var due: [Due] = []
     var left = Self.pageSize
@@ -70,16 +70,16 @@ package struct DeferredQueue {
         continue
       }
       left -= 1
-      if let place = try place(entry.position) { due.append(handOut(entry, place)) }
+      if let found = try hostAndKey(entry.position) { due.append(handOut(entry, found)) }
     }
     while left > 0, handedOut.count < Self.limit, let first = waiting.first, first.due <= now {
       _ = waiting.popFirst()
       left -= 1
-      guard let place = try place(first.position) else { continue }
-      if hasRoom(place.host) {
-        due.append(handOut(first, place))
+      guard let found = try hostAndKey(first.position) else { continue }
+      if hasRoom(found.host) {
+        due.append(handOut(first, found))
       } else {
-        held[place.host, default: PriorityQueue()].insert(first)
+        held[found.host, default: PriorityQueue()].insert(first)
         heldCount += 1
       }
     }
@@ -96,10 +96,10 @@ package struct DeferredQueue {
 
   private func hasRoom(_ host: Int) -> Bool { handedOutOfHost[host, default: 0] < Self.limitPerHost }
 
-  private mutating func handOut(_ entry: DeferredEntry, _ place: Place) -> Due {
-    let due = Due(entry: entry, key: place.key, host: place.host)
+  private mutating func handOut(_ entry: DeferredEntry, _ found: HostAndKey) -> Due {
+    let due = Due(entry: entry, key: found.key, host: found.host)
     handedOut[entry.position] = due
-    handedOutOfHost[place.host, default: 0] += 1
+    handedOutOfHost[found.host, default: 0] += 1
     return due
   }
 

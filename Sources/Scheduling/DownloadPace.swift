@@ -61,7 +61,7 @@ package struct SlowDownloads: Equatable, Sendable {
   }
 
   /// The number of downloads that may run beside the slots: at most as many as there are slots.
-  package func beside(places slots: Int, now: Int) -> Int {
+  package func beside(slots: Int, now: Int) -> Int {
     let isQuick = lastQuick.map { now - $0 < limit.period } == true
     return min(isQuick ? count : max(0, count + 1 - slots), slots)
   }

@@ -59,7 +59,7 @@ import Testing
   func syntax(text: String, line: Int) {
     let problem = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
     #expect(problem?.code == (text.isEmpty ? .empty : .syntax))
-    guard case .line(line, column: 1...) = problem?.place else {
+    guard case .line(line, column: 1...) = problem?.location else {
       Issue.record("\(problem?.description ?? "no error")")
       return
     }

@@ -30,7 +30,7 @@ import Testing
     let list = try PropertyList.binary(["value": NSNumber(value: UInt64.max)])
     let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(list).read().value }
     #expect(problem?.code == .badValue)
-    #expect(problem?.place == .keyPath(["value"]))
+    #expect(problem?.location == .keyPath(["value"]))
   }
 
   @Test(
@@ -58,7 +58,7 @@ import Testing
     #expect(value == .object([JSONValue.Member("a", .string("b\u{0}c"))]))
     let list = try PropertyList.binary(["x": ["a\u{0}": 1]])
     let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(list).read().value }
-    #expect(problem?.code == .syntax && problem?.place == .keyPath(["x"]))
+    #expect(problem?.code == .syntax && problem?.location == .keyPath(["x"]))
   }
 
   @Test("half a surrogate pair is an encoding problem")
@@ -66,6 +66,6 @@ import Testing
     let list = PropertyList.binary(objects: [PropertyList.array(of: [1]), [0x61, 0xd8, 0x00]])
     let problem = #expect(throws: ManifestProblem.self) { try BinaryPropertyList(Data(list)).read().value }
     #expect(problem?.code == .encoding)
-    #expect(problem?.place == .keyPath(["[0]"]))
+    #expect(problem?.location == .keyPath(["[0]"]))
   }
 }

@@ -28,11 +28,11 @@ import Testing
     #expect(portals.redirected(1, hasDelivered: true, to: "p", now: 2000) == .page)
   }
 
-  @Test(arguments: [(60_000, CaptivePortals.Place.portal), (60_001, .suspect)])
-  mutating func `redirects of different minutes make no portal`(third: Int, place: CaptivePortals.Place) {
+  @Test(arguments: [(60_000, CaptivePortals.TargetKind.portal), (60_001, .suspect)])
+  mutating func `redirects of different minutes make no portal`(third: Int, kind: CaptivePortals.TargetKind) {
     _ = portals.redirected(1, hasDelivered: true, to: "p", now: 0)
     _ = portals.redirected(2, hasDelivered: true, to: "p", now: 0)
-    #expect(portals.redirected(3, hasDelivered: true, to: "p", now: third) == place)
+    #expect(portals.redirected(3, hasDelivered: true, to: "p", now: third) == kind)
   }
 
   @Test mutating func `a portal is forgotten when it is a picture, or a minute after the last redirect to it`() {

@@ -47,18 +47,18 @@ import Testing
   ) {
     var slow = slow(count)
     slow.succeeded(bytes: 500_000, milliseconds: 10_000, now: 100_000)
-    #expect(slow.beside(places: 16, now: 100_000) == beside)
-    #expect(slow.beside(places: 16, now: 159_999) == beside)
+    #expect(slow.beside(slots: 16, now: 100_000) == beside)
+    #expect(slow.beside(slots: 16, now: 159_999) == beside)
   }
 
   @Test(arguments: [(0, 0), (1, 0), (15, 0), (16, 1), (17, 2), (31, 16), (40, 16)])
   func `when nothing is quick one place is left to show whether anything can be`(count: Int, beside: Int) {
     var slow = slow(count)
-    #expect(slow.beside(places: 16, now: 0) == beside)
+    #expect(slow.beside(slots: 16, now: 0) == beside)
     slow.succeeded(bytes: 5000, milliseconds: 2000, now: 100_000)
-    #expect(slow.beside(places: 16, now: 100_000) == beside, "that was slow, too")
+    #expect(slow.beside(slots: 16, now: 100_000) == beside, "that was slow, too")
     slow.succeeded(bytes: 100, milliseconds: 1999, now: 40_000)
-    #expect(slow.beside(places: 16, now: 100_000) == beside, "that was long ago")
+    #expect(slow.beside(slots: 16, now: 100_000) == beside, "that was long ago")
   }
 
   @Test func `slow downloads that end take their number with them`() {

@@ -55,10 +55,10 @@ package struct JobWait {
       _ = watch.notices()
       let present = try manifests()
       let status = try reader.read(countsRows: false)
-      for place in jobs.indices where isOpen[place] {
-        isOpen[place] = Self.isOpen(jobs[place], present, status)
-        let open = status.jobs.filter { $0.job == jobs[place] }.map(\.run_id)
-        try runs[place].collect(isOver: !isOpen[place], open: open)
+      for index in jobs.indices where isOpen[index] {
+        isOpen[index] = Self.isOpen(jobs[index], present, status)
+        let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
+        try runs[index].collect(isOver: !isOpen[index], open: open)
       }
       let left = jobs.indices.filter { isOpen[$0] }
       if left.isEmpty || deadline.map({ Clock.monotonicSeconds >= $0 }) == true {

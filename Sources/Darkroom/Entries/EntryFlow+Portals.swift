@@ -10,7 +10,7 @@ extension EntryFlow {
   func takePortalsAnswer(to record: PhotoRecord) -> EntryFailure? {
     let live = record.snapshot
     guard live.usage.isOwn, live.source?.isCached == false, live.source?.contentType?.hasPrefix("image/") != true,
-      scheduler.portals.isPortal(record.place(live))
+      scheduler.portals.isPortal(record.redirectTarget(live))
     else { return nil }
     var usage = live.usage
     (usage.contact, usage.failure) = (.failed(.broken), .network)
@@ -24,12 +24,12 @@ extension EntryFlow {
     let live = record.snapshot
     if live.state == .filtered, live.usage.isOwn {
       scheduler.delivered(record.id)
-      scheduler.portals.delivered(record.place(live))
+      scheduler.portals.delivered(record.redirectTarget(live))
     }
-    guard live.failure?.code == .filter(.notAnImage), let place = record.place(live) else { return false }
-    switch scheduler.redirected(record.id, to: place, now: Clock.monotonicMilliseconds) {
+    guard live.failure?.code == .filter(.notAnImage), let target = record.redirectTarget(live) else { return false }
+    switch scheduler.redirected(record.id, to: target, now: Clock.monotonicMilliseconds) {
     case .portal:
-      record.replaceFailure(.portal(at: live.source?.finalURL ?? place))
+      record.replaceFailure(.portal(at: live.source?.finalURL ?? target))
       return false
     // The entry is tried again once.
     case .suspect: return live.attempts == scheduler.uncounted(record.id) + 1
@@ -40,7 +40,7 @@ extension EntryFlow {
 
 extension PhotoRecord {
   /// The redirect target at another host, without query; nil when there was no such redirect.
-  fileprivate func place(_ live: Live) -> String? {
+  fileprivate func redirectTarget(_ live: Live) -> String? {
     guard let url = live.source?.finalURL, url != self.url, let host = SourceLocation.hostName(of: url),
       host != SourceLocation.hostName(of: self.url)
     else { return nil }

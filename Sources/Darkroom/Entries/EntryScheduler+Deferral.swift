@@ -21,7 +21,7 @@ extension EntryScheduler {
 
   /// Ranks deferred entries that are due, beginning with their first URL.
   func resumeDeferred(_ run: Int, _ job: JobEntries, now: Int) throws {
-    for due in try job.deferred.takeDue(now: now, place: job.index.place) {
+    for due in try job.deferred.takeDue(now: now, hostAndKey: job.index.hostAndKey) {
       let host = try job.hosts.number(ofHost: due.host, names: &names)
       var history = AttemptHistory(due.entry)
       history.setHosts(of: try job.entry(at: due.entry.position))

@@ -47,11 +47,11 @@ extension EntryScheduler {
   func admit(_ position: Int, of run: Int, now: Int) throws(IndexError) {
     guard let job = jobs[run] else { return }
     try withIndex(of: run, now: now) {
-      guard let place = try job.index.place(of: position) else {
+      guard let found = try job.index.hostAndKey(of: position) else {
         throw StopError.broken("the index lacks entry \(position)")
       }
-      let host = try job.hosts.number(ofHost: place.host, names: &names)
-      let key = EntryKey(priority: place.key.priority, position: position)
+      let host = try job.hosts.number(ofHost: found.host, names: &names)
+      let key = EntryKey(priority: found.key.priority, position: position)
       var history = job[waiting: position] ?? AttemptHistory(firstTried: now)
       history.setHosts(of: try job.entry(at: position))
       job.wait(position, history)

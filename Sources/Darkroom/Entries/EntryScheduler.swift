@@ -356,11 +356,11 @@ final class EntryScheduler {
   }
 
   /// Records that an entry in progress was redirected to a target that is not a picture.
-  func redirected(_ id: PhotoRecord.ID, to place: String, now: Int) -> CaptivePortals.Place {
+  func redirected(_ id: PhotoRecord.ID, to target: String, now: Int) -> CaptivePortals.TargetKind {
     guard let host = started(id)?.host, host != HostScheduler.files else {
-      return portals.isPortal(place) ? .portal : .page
+      return portals.isPortal(target) ? .portal : .page
     }
-    return portals.redirected(host, hasDelivered: hosts.breaker(of: host).hasDelivered, to: place, now: now)
+    return portals.redirected(host, hasDelivered: hosts.breaker(of: host).hasDelivered, to: target, now: now)
   }
 
   /// The name of a host in reports, the status and events.

@@ -82,15 +82,15 @@ extension Bottleneck {
   /// The reason why a host has no free slot.
   /// - Parameter name: nil when there are other such hosts.
   init(
-    atHost name: String?, _ throttle: Throttle, _ breaker: HostBreaker, _ allowance: HostAllowance, _ places: HostLimit
+    atHost name: String?, _ throttle: Throttle, _ breaker: HostBreaker, _ allowance: HostAllowance, _ perHost: HostLimit
   ) {
-    let isFixed = allowance.downloads != nil || places.isFixed
+    let isFixed = allowance.downloads != nil || perHost.isFixed
     if breaker.isClosed || !breaker.responds && (!isFixed || breaker.silences > 0) {
       self.init(.servers, name: name)
     } else if !throttle.isFree {
       self.init(.hostHold, name: name)
     } else if allowance == .standard {
-      self.init(.host, name: name, option: "--per-host", limit: places.isFixed ? places.connections : nil)
+      self.init(.host, name: name, option: "--per-host", limit: perHost.isFixed ? perHost.connections : nil)
     } else {
       self.init(.host, name: name, option: Self.hostRules, limit: allowance.downloads)
     }

@@ -177,12 +177,12 @@ struct JobQueue {
   /// - Parameter isLive: Whether the job of a name is live or held.
   mutating func nextCancelled(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard !cancelled.isEmpty, scan != nil else { return nil }
-    if let place = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
-      return takeUnfinished(at: place)
+    if let index = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
+      return takeUnfinished(at: index)
     }
     if case .named = goal { return nil }
-    let place = scan?.unwanted.firstIndex { mayStart($0, isLive) }
-    return place.flatMap { scan?.unwanted.remove(at: $0) }.map { .dropped($0) }
+    let index = scan?.unwanted.firstIndex { mayStart($0, isLive) }
+    return index.flatMap { scan?.unwanted.remove(at: $0) }.map { .dropped($0) }
   }
 
   /// Whether there may be a replacement for a live job's manifest.
@@ -198,20 +198,20 @@ struct JobQueue {
     of files: [FileName: JobRun], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard scan != nil else { return nil }
-    for (place, job) in unfinished.enumerated() where isLive(job.name) && missingOptions[job.runID] == nil {
+    for (index, job) in unfinished.enumerated() where isLive(job.name) && missingOptions[job.runID] == nil {
       guard let file = job.replacedFile, let old = files[file], !isHeld(job.name), isLater(job, than: old)
       else { continue }
-      return (takeUnfinished(at: place), file)
+      return (takeUnfinished(at: index), file)
     }
     if case .named = goal { return nil }
-    let place = scan?.changed.firstIndex { manifest in
+    let index = scan?.changed.firstIndex { manifest in
       files[manifest.key] != nil && scan?.open[manifest.key] == manifest.identity
         && !isHeld(manifest.job)
         && !unfinished.contains {
           $0.name == manifest.job && isLater($0, than: files[manifest.key]) && $0.replacedFile == manifest.key
         }
     }
-    return place.flatMap { scan?.changed.remove(at: $0) }.map { (.dropped($0), $0.key) }
+    return index.flatMap { scan?.changed.remove(at: $0) }.map { (.dropped($0), $0.key) }
   }
 
   /// Removes and returns the next job to become live. A manifest of the inbox that is not passed after that is found
@@ -219,16 +219,16 @@ struct JobQueue {
   /// - Parameter isLive: Whether the job of a name is live or held. Other jobs of the name then wait.
   mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard scan != nil else { return nil }
-    if let place = unfinished.firstIndex(where: { !isLive($0.name) && missingOptions[$0.runID] == nil }) {
-      return takeUnfinished(at: place)
+    if let index = unfinished.firstIndex(where: { !isLive($0.name) && missingOptions[$0.runID] == nil }) {
+      return takeUnfinished(at: index)
     }
-    if let place = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
-      let file = named.remove(at: place)
+    if let index = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
+      let file = named.remove(at: index)
       return resumed.contains(file.identity) ? next(isLive: isLive) : .named(file)
     }
     if case .named = goal { return nil }
-    let place = scan?.waiting.firstIndex { mayStart($0, isLive) }
-    if let manifest = place.flatMap({ scan?.waiting.remove(at: $0) }) { return .dropped(manifest) }
+    let index = scan?.waiting.firstIndex { mayStart($0, isLive) }
+    if let manifest = index.flatMap({ scan?.waiting.remove(at: $0) }) { return .dropped(manifest) }
     while let manifest = scan?.settled.popFirst() {
       if mayStart(manifest, isLive) { return .dropped(manifest) }
       if scan?.open[manifest.key] != nil { scan?.waiting.append(manifest) }
@@ -240,8 +240,8 @@ struct JobQueue {
     scan?.open[manifest.key] == manifest.identity && !isLive(manifest.job) && !hasUnfinished(manifest.job)
   }
 
-  private mutating func takeUnfinished(at place: Int) -> JobPlanning.Source {
-    let job = unfinished.remove(at: place)
+  private mutating func takeUnfinished(at index: Int) -> JobPlanning.Source {
+    let job = unfinished.remove(at: index)
     orders[job.runID] = nil
     return .unfinished(job)
   }

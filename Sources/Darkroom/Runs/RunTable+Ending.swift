@@ -78,7 +78,7 @@ extension JobSummary {
     self.init(
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
       isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
-      problems: outcome.problems.map { ($0.place.isEmpty ? "" : $0.place + ": ") + $0.message },
+      problems: outcome.problems.map { ($0.location.isEmpty ? "" : $0.location + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
       isRejectedReplacement: outcome.isRejectedReplacement == true)
   }

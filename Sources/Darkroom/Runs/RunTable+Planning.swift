@@ -170,7 +170,8 @@ extension JobOutcome {
   fileprivate init(rejected problems: [ManifestProblem], _ run: JobRun, _ context: RunTable.Context) {
     self.init(
       withoutEntries: .rejected, run, context,
-      problems: problems.map { Problem(code: $0.code.rawValue, message: $0.message, place: $0.place.description) })
+      problems: problems.map { Problem(code: $0.code.rawValue, message: $0.message, location: $0.location.description) }
+    )
   }
 
   /// The outcome of a job whose source could not be downloaded.
@@ -180,7 +181,7 @@ extension JobOutcome {
     let tries = attempts > 1 ? ", after \(attempts) tries" : ""
     let problem = Problem(
       code: ManifestProblem.Code.sourceFailed.rawValue,
-      message: "the source cannot be read: \(failure.code.text): \(failure.message)\(tries)", place: "source",
+      message: "the source cannot be read: \(failure.code.text): \(failure.message)\(tries)", location: "source",
       failure: SourceFailure(
         stage: failure.code.stage.rawValue, code: failure.code.text, message: failure.message,
         httpStatus: failure.httpStatus, isRetryable: failure.isRetryable))

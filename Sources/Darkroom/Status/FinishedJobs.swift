@@ -17,8 +17,8 @@ struct FinishedJobs {
     let (heads, total) = heads(limit)
     let folder = try? OpenFolder(outbox)
     let jobs = heads.compactMap { job, head in
-      let place = folder.flatMap { try? PagePlace(in: $0, job + "/" + PagePlace.name) }
-      return EndedJob(job, head, hasPage: place == .ours)
+      let page = folder.flatMap { try? ExistingPage(in: $0, job + "/" + ExistingPage.name) }
+      return EndedJob(job, head, hasPage: page == .ours)
     }
     return (jobs, total > limit)
   }

@@ -65,9 +65,9 @@ final class GalleryFeed {
     guard let writer, let status else { return }
     var page = page(jobs, status)
     page.isRunning = false
-    for place in page.live.indices {
-      page.live[place].state = "waiting"
-      (page.live[place].rate, page.live[place].remaining) = (nil, nil)
+    for index in page.live.indices {
+      page.live[index].state = "waiting"
+      (page.live[index].rate, page.live[index].remaining) = (nil, nil)
     }
     let live = jobs.table.inOrder.filter { now - $0.since >= Self.patience }
       .compactMap { job($0, jobs, page.paused, isLast: true) }

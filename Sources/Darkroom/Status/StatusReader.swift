@@ -88,10 +88,10 @@ package struct StatusReader {
   /// The status that an instance wrote last; nil when there is none.
   /// - Throws: `StopError.missing`.
   private func written() throws -> Status? {
-    var places = [(outbox.path, OutboxFolder.hidden(OutboxFolder.statusName))]
+    var paths = [(outbox.path, OutboxFolder.hidden(OutboxFolder.statusName))]
     // Versions up to 0.1 wrote it into the state folder.
-    if state.path != outbox.hidden { places.append((state.path, OutboxFolder.statusName)) }
-    for (folder, path) in places {
+    if state.path != outbox.hidden { paths.append((state.path, OutboxFolder.statusName)) }
+    for (folder, path) in paths {
       do {
         let file = try OpenFolder(searching: folder).open(reading: path)
         guard try file.status().kind == .file else { continue }
@@ -214,9 +214,9 @@ package struct StatusReader {
     func isAllowed(_ key: String, _ manifest: String?) -> Bool {
       CancelRequest.isAllowed(key, manifest: manifest, in: inbox.folder)
     }
-    for (place, job) in status.jobs.enumerated()
+    for (index, job) in status.jobs.enumerated()
     where scan.cancelled.contains(job.run_id) && isAllowed(job.run_id, files[job.job]) {
-      status.jobs[place].state = "cancelling"
+      status.jobs[index].state = "cancelling"
     }
     let cancelled = queued.prefix(Status.listLimit).filter {
       scan.cancelled.contains($0.cancelKey) && isAllowed($0.cancelKey, $0.file)

@@ -88,7 +88,7 @@ extension ManifestCheck.Result {
           problems.map { problem in
             .object([
               "code": .string(problem.code.rawValue), "message": .string(problem.message),
-              "where": problem.place == .file ? nil : .string(problem.place.description),
+              "where": problem.location == .file ? nil : .string(problem.location.description),
             ])
           }),
       "warnings": warnings.isEmpty ? nil : .array(warnings.map(\.json)),

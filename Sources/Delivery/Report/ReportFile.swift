@@ -61,7 +61,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
       return try writeAll()
     } catch {
       // On a full disk the space is needed by others, and the documents are written again.
-      for name in ["failed.jsonl", "manifest", "report.json", PagePlace.name] {
+      for name in ["failed.jsonl", "manifest", "report.json", ExistingPage.name] {
         run.staging.remove(run.staging.document(name))
       }
       throw error
@@ -171,8 +171,8 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
   private func writeReport(_ file: DigestedFile, _ page: FinalPage?) throws {
     let obstacle = page?.obstacle.map { obstacle in
       ReportWarning(
-        code: .pageObstacle, message: "\(PagePlace.name) is \(obstacle) and stays: the job has no page",
-        place: PagePlace.name)
+        code: .pageObstacle, message: "\(ExistingPage.name) is \(obstacle) and stays: the job has no page",
+        location: ExistingPage.name)
     }
     let head = ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses,

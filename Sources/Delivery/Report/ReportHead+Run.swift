@@ -54,7 +54,7 @@ extension LedgerPause {
 extension JobOutcome.Problem {
   fileprivate var json: JSONValue {
     .object([
-      "code": .string(code), "message": .string(message), "where": place.isEmpty ? nil : .string(place),
+      "code": .string(code), "message": .string(message), "where": location.isEmpty ? nil : .string(location),
       "error": failure?.json,
     ])
   }

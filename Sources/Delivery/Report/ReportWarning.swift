@@ -16,19 +16,19 @@ package struct ReportWarning: Sendable, Equatable {
   let message: String
 
   /// The location of the first row that it concerns in the report, or of its cause in the manifest.
-  let place: String
+  let location: String
 
   let json: JSONValue
 
-  init(code: Code, message: String, place: String) {
+  init(code: Code, message: String, location: String) {
     self.message = message
-    self.place = place
-    json = .object(["code": .string(code.rawValue), "message": .string(message), "where": .string(place)])
+    self.location = location
+    json = .object(["code": .string(code.rawValue), "message": .string(message), "where": .string(location)])
   }
 
   package init(_ warning: ManifestWarning) {
     message = warning.message
-    place = warning.place.description
+    location = warning.location.description
     json = warning.json
   }
 }

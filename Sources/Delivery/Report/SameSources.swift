@@ -17,7 +17,7 @@ struct SameSources {
 
   private let threshold: Int
   private var groups: [Group] = []
-  private var places: [String: Int] = [:]
+  private var groupIndices: [String: Int] = [:]
 
   /// - Parameter threshold: The number of different requests for one source from which on there is a warning.
   init(threshold: Int) { self.threshold = threshold }
@@ -28,14 +28,14 @@ struct SameSources {
   ///   - request: Identifies the request.
   ///   - name: Returns the name of the row. Called for the first rows of a source.
   mutating func add(_ sha256: String, index: Int, request: String, name: () throws -> String) rethrows {
-    let place = places[sha256] ?? groups.count
-    if place == groups.count {
-      places[sha256] = place
+    let group = groupIndices[sha256] ?? groups.count
+    if group == groups.count {
+      groupIndices[sha256] = group
       groups.append(Group(sha256: sha256, index: index))
     }
-    guard groups[place].requests.count < Self.requestLimit else { return }
-    guard groups[place].requests.insert(request.hashValue).inserted, groups[place].names.count < 3 else { return }
-    groups[place].names.append(try name())
+    guard groups[group].requests.count < Self.requestLimit else { return }
+    guard groups[group].requests.insert(request.hashValue).inserted, groups[group].names.count < 3 else { return }
+    groups[group].names.append(try name())
   }
 
   /// The warnings, the most frequent source first.
@@ -54,6 +54,6 @@ struct SameSources {
         \(count >= requestLimit ? "at least " : "")\(count) different URLs gave the same bytes (SHA-256 \
         \(group.sha256.prefix(12))…), perhaps a placeholder: \(shown) and \(count - group.names.count) more
         """,
-      place: "entries[\(group.index)]")
+      location: "entries[\(group.index)]")
   }
 }

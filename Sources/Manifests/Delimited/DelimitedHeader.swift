@@ -30,7 +30,7 @@ struct DelimitedHeader {
         .tooLarge, "the limit is \(Self.columnLimit) columns; the header has \(row.count)", at: row.end)
     }
     var columns: [Column] = []
-    var names: [String: ManifestProblem.Place] = [:]
+    var names: [String: ManifestProblem.Location] = [:]
     for cell in row.cells {
       let name = String(cell.text.trimmingBlanks)
       if name.isEmpty {
@@ -39,9 +39,9 @@ struct DelimitedHeader {
         columns.append(.comment)
       } else {
         let field = fields.field(name)
-        if let first = names.updateValue(cell.place, forKey: field ?? name) {
+        if let first = names.updateValue(cell.location, forKey: field ?? name) {
           throw ManifestProblem(
-            .syntax, "the header has the column \"\(name)\" twice; the first time at \(first)", at: cell.place)
+            .syntax, "the header has the column \"\(name)\" twice; the first time at \(first)", at: cell.location)
         }
         columns.append(field.flatMap { field in fields.cells[field].map { .field(field, $0) } } ?? .other(name))
       }
@@ -58,14 +58,14 @@ struct DelimitedHeader {
 
   /// A field that has its own column is not suggested for another one.
   private static func warnings(
-    _ columns: [Column], _ places: [String: ManifestProblem.Place], _ fields: FieldVocabulary
+    _ columns: [Column], _ locations: [String: ManifestProblem.Location], _ fields: FieldVocabulary
   ) -> [ManifestWarning] {
-    let missing = fields.cells.keys.filter { places[$0] == nil }.sorted()
+    let missing = fields.cells.keys.filter { locations[$0] == nil }.sorted()
     return columns.compactMap { column in
       guard case .other(let name) = column, let near = NearestName.misspelt(name, among: missing) else { return nil }
       let message =
         "the column \"\(name)\" is not a field and goes to \"\(fields.extras)\"; did you mean \"\(near)\"?"
-      return ManifestWarning(.unknownColumn, message, at: places[name] ?? .file)
+      return ManifestWarning(.unknownColumn, message, at: locations[name] ?? .file)
     }
   }
 
@@ -109,13 +109,13 @@ struct DelimitedHeader {
       case .other(let name): extras.add(name, cell)
       case .comment: break
       case .unnamed:
-        problems.append(ManifestProblem(.syntax, "the column has a value but no name in the header", at: cell.place))
+        problems.append(ManifestProblem(.syntax, "the column has a value but no name in the header", at: cell.location))
       }
     }
     problems += extras.problems
     if let problems = EntryProblems(problems) { return .unreadable(problems) }
     if let value = extras.value { members.append(.init(self.extras, value)) }
-    return .entry(.object(members), key: nil, place: .line(row.line))
+    return .entry(.object(members), key: nil, location: .line(row.line))
   }
 
   private static func textOrArray(_ text: String) -> JSONValue {
@@ -130,7 +130,7 @@ struct DelimitedHeader {
 }
 
 extension DelimitedRows.Cell {
-  var place: ManifestProblem.Place { .line(line, column: column) }
+  var location: ManifestProblem.Location { .line(line, column: column) }
 
   /// The value of a cell that contains JSON.
   func json(of column: String) throws(ManifestProblem) -> JSONValue {
@@ -138,7 +138,7 @@ extension DelimitedRows.Cell {
       return try JSONValue(parsing: text)
     } catch {
       let problem = ManifestProblem(error)
-      throw ManifestProblem(problem.code, "the column \"\(column)\" holds JSON: \(problem.message)", at: place)
+      throw ManifestProblem(problem.code, "the column \"\(column)\" holds JSON: \(problem.message)", at: location)
     }
   }
 }
@@ -148,7 +148,7 @@ extension DelimitedRows.Cell {
 struct ExtraColumns {
   private let field: String
 
-  private var given: (value: JSONValue, place: ManifestProblem.Place)?
+  private var given: (value: JSONValue, location: ManifestProblem.Location)?
   private var others: [JSONValue.Member] = []
 
   private var unreadable: [ManifestProblem] = []
@@ -158,7 +158,7 @@ struct ExtraColumns {
   /// Reads the cell of the field's own column.
   mutating func read(_ cell: DelimitedRows.Cell) {
     do throws(ManifestProblem) {
-      given = (try cell.json(of: field), cell.place)
+      given = (try cell.json(of: field), cell.location)
     } catch {
       unreadable.append(error)
     }
@@ -171,12 +171,12 @@ struct ExtraColumns {
     guard let given, !others.isEmpty else { return unreadable }
     guard case .object(let members) = given.value else {
       let message = "\"\(field)\" must be an object, not \(given.value.kind): other columns are added to it"
-      return unreadable + [ManifestProblem(.wrongType, message, at: given.place)]
+      return unreadable + [ManifestProblem(.wrongType, message, at: given.location)]
     }
     let keys = Set(members.map(\.key))
     return unreadable
       + others.filter { keys.contains($0.key) }.map {
-        ManifestProblem(.badValue, "\"\(field)\" has the key \"\($0.key)\", which is a column too", at: given.place)
+        ManifestProblem(.badValue, "\"\(field)\" has the key \"\($0.key)\", which is a column too", at: given.location)
       }
   }
 

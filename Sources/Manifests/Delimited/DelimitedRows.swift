@@ -23,7 +23,7 @@ struct DelimitedRows {
     let count: Int
 
     /// The position of the first excess cell, else of the row's end.
-    let end: ManifestProblem.Place
+    let end: ManifestProblem.Location
   }
 
   private enum State {
@@ -49,7 +49,7 @@ struct DelimitedRows {
   private var cell: [UInt8] = []
   private var cells: [Cell] = []
   private var count = 0
-  private var surplus: ManifestProblem.Place?
+  private var surplus: ManifestProblem.Location?
   private var problems: [ManifestProblem] = []
 
   /// - Parameter separators: The first of these in the first row separates cells; the first of the list when none is

@@ -56,12 +56,12 @@ extension ManifestItem {
   /// - Throws: `ManifestProblem` for an item that no list may have.
   fileprivate func listed() throws -> ManifestItem {
     switch self {
-    case .defaults(let value, let place): return .defaults(value, place: .source(place))
-    case .entry(let value, let key, let place): return .entry(value, key: key, place: .source(place))
+    case .defaults(let value, let location): return .defaults(value, location: .source(location))
+    case .entry(let value, let key, let location): return .entry(value, key: key, location: .source(location))
     case .warning(let warning):
       return .warning(
         ManifestWarning(
-          warning.code, warning.message, at: .source(warning.place), concernsSecrets: warning.concernsSecrets))
+          warning.code, warning.message, at: .source(warning.location), concernsSecrets: warning.concernsSecrets))
     case .unreadable(let problems): return .unreadable(EntryProblems(problems.all.map(\.listed)) ?? problems)
     case .source:
       throw ManifestProblem(
@@ -74,8 +74,8 @@ extension ManifestProblem {
   /// The same problem in a list.
   fileprivate var listed: ManifestProblem {
     // A problem that `yield` has thrown is already located in the list.
-    if case .source = place { return self }
-    return ManifestProblem(code, message, at: .source(place))
+    if case .source = location { return self }
+    return ManifestProblem(code, message, at: .source(location))
   }
 }
 

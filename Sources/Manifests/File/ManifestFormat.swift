@@ -20,13 +20,13 @@ package protocol ManifestFormat: Sendable {
 /// An item of a manifest, in the manifest's order.
 package enum ManifestItem: Sendable, Equatable {
   /// Values for the fields that entries leave out; comes before any entry.
-  case defaults(JSONValue, place: ManifestProblem.Place)
+  case defaults(JSONValue, location: ManifestProblem.Location)
 
   /// A string or an object of entry fields; `key` is its name where the format has names as keys.
-  case entry(JSONValue, key: String?, place: ManifestProblem.Place)
+  case entry(JSONValue, key: String?, location: ManifestProblem.Location)
 
   /// A reference to a list of entries elsewhere: an object of entry fields. It comes after `defaults`, and is the last item.
-  case source(JSONValue, place: ManifestProblem.Place)
+  case source(JSONValue, location: ManifestProblem.Location)
 
   /// A doubt that does not keep the manifest from being read.
   case warning(ManifestWarning)

@@ -14,7 +14,7 @@ struct ManifestTree {
     guard case .object(let members) = root else { return try entries(root, at: [], yield) }
     if let source = source(members) {
       try self.defaults(yield)
-      return try yield(.source(source, place: .file))
+      return try yield(.source(source, location: .file))
     }
     try checkIsNoSource(members)
     let hasDefaults = isDefaults(root["defaults"])
@@ -128,7 +128,7 @@ struct ManifestTree {
 
   private func defaults(_ yield: (ManifestItem) throws -> Void) throws {
     guard let defaults = root["defaults"] else { return }
-    try yield(.defaults(fields.canonical(defaults), place: .keyPath(["defaults"])))
+    try yield(.defaults(fields.canonical(defaults), location: .keyPath(["defaults"])))
   }
 
   private func entries(_ value: JSONValue, at path: [String], _ yield: (ManifestItem) throws -> Void) throws {
@@ -137,11 +137,11 @@ struct ManifestTree {
       try checkIsNoEntry(members, at: path)
       // Cameras write file names that begin with "_", so only this key is a comment.
       for member in members where member.key != "_comment" {
-        try yield(.entry(fields.canonical(member.value), key: member.key, place: .keyPath(path + [member.key])))
+        try yield(.entry(fields.canonical(member.value), key: member.key, location: .keyPath(path + [member.key])))
       }
     case .array(let values):
       for (position, element) in values.enumerated() {
-        try yield(.entry(fields.canonical(element), key: nil, place: .keyPath(path + ["[\(position)]"])))
+        try yield(.entry(fields.canonical(element), key: nil, location: .keyPath(path + ["[\(position)]"])))
       }
     default:
       throw ManifestProblem(

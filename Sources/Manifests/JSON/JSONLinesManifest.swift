@@ -17,7 +17,7 @@ struct JSONLinesManifest: ManifestFormat {
     guard let line else { return .unreadable(EntryProblems(ManifestFile.tooLong(line: number))) }
     do throws(JSONError) {
       let value = try JSONDocument(parsing: line, line: number, allowingNUL: true).value()
-      return .entry(fields.canonical(value), key: nil, place: .line(number))
+      return .entry(fields.canonical(value), key: nil, location: .line(number))
     } catch  where error.code == .duplicateKey {
       return .unreadable(problems(line, number, after: error))
     } catch {

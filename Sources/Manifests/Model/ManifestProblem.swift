@@ -17,10 +17,10 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
   }
 
   /// A location in the manifest.
-  package indirect enum Place: Sendable, Equatable, CustomStringConvertible {
+  package indirect enum Location: Sendable, Equatable, CustomStringConvertible {
     case file
     /// In the list that the manifest names as its source.
-    case source(Place)
+    case source(Location)
     /// A line from 1 and, when known, a column from 1.
     case line(Int, column: Int? = nil)
     /// Keys, and positions like `[2]`, from the outside in.
@@ -36,17 +36,17 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
       case .keyPath(let path): path.reduce("") { $0 + ($0.isEmpty || $1.hasPrefix("[") ? $1 : "." + $1) }
       case .field(let field, let line): "line \(line): \(field)"
       case .source(.file): "source"
-      case .source(let place): "source: \(place)"
+      case .source(let location): "source: \(location)"
       }
     }
 
     /// The location of a field of the object here.
-    package func field(_ name: String) -> Place {
+    package func field(_ name: String) -> Location {
       switch self {
       case .file: .keyPath([name])
       case .line(let line, _): .field(name, line: line)
       case .keyPath(let path): .keyPath(path + [name])
-      case .source(let place): .source(place.field(name))
+      case .source(let location): .source(location.field(name))
       case .field(let outer, let line): .field(outer + "." + name, line: line)
       }
     }
@@ -57,12 +57,12 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
 
   package let code: Code
   package let message: String
-  package let place: Place
+  package let location: Location
 
-  package init(_ code: Code, _ message: String, at place: Place) {
+  package init(_ code: Code, _ message: String, at location: Location) {
     self.code = code
     self.message = message
-    self.place = place
+    self.location = location
   }
 
   /// An unreadable JSON text, with the manifest's wording.
@@ -74,20 +74,20 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
       case .tooDeep: .tooDeep
       case .numberTooLarge: .badValue
       }
-    let place: Place =
-      switch error.place {
+    let location: Location =
+      switch error.location {
       case .line(let line, let column): .line(line, column: column)
       case .keyPath(let path): .keyPath(path)
       }
-    self.init(code, error.code == .empty ? "the file is empty" : error.message, at: place)
+    self.init(code, error.code == .empty ? "the file is empty" : error.message, at: location)
   }
 
-  package var description: String { place.description.isEmpty ? message : "\(place): \(message)" }
+  package var description: String { location.description.isEmpty ? message : "\(location): \(message)" }
 
   /// The same problem of a value on a line: a location that is only a key path gets the line.
   func inside(line: Int) -> ManifestProblem {
-    guard case .keyPath(let path) = place, !path.isEmpty else { return self }
-    return ManifestProblem(code, message, at: .field(place.description, line: line))
+    guard case .keyPath(let path) = location, !path.isEmpty else { return self }
+    return ManifestProblem(code, message, at: .field(location.description, line: line))
   }
 }
 

@@ -26,18 +26,18 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
 
   package let code: Code
   package let message: String
-  package let place: ManifestProblem.Place
+  package let location: ManifestProblem.Location
 
   /// Whether its subject may be a secret. The message does not show it.
   package let concernsSecrets: Bool
 
   /// - Parameter concernsSecrets: Default: false.
-  package init(_ code: Code, _ message: String, at place: ManifestProblem.Place, concernsSecrets: Bool = false) {
+  package init(_ code: Code, _ message: String, at location: ManifestProblem.Location, concernsSecrets: Bool = false) {
     self.code = code
     self.message = message
-    self.place = place
+    self.location = location
     self.concernsSecrets = concernsSecrets
   }
 
-  package var description: String { place.description.isEmpty ? message : "\(place): \(message)" }
+  package var description: String { location.description.isEmpty ? message : "\(location): \(message)" }
 }

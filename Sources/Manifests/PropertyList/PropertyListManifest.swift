@@ -64,16 +64,16 @@ struct PropertyListManifest: ManifestFormat {
 
 /// The problems of property lists of either kind.
 extension ManifestProblem {
-  static func propertyListTooDeep(at place: Place) -> ManifestProblem {
-    ManifestProblem(.tooDeep, "the depth limit is \(JSONDocument.depthLimit) arrays and dictionaries", at: place)
+  static func propertyListTooDeep(at location: Location) -> ManifestProblem {
+    ManifestProblem(.tooDeep, "the depth limit is \(JSONDocument.depthLimit) arrays and dictionaries", at: location)
   }
 
   /// A key that occurs twice in its dictionary.
   /// - Parameter first: The line of the first; nil when the location covers both.
-  static func duplicateKey(_ key: String, first: Int? = nil, at place: Place) -> ManifestProblem {
+  static func duplicateKey(_ key: String, first: Int? = nil, at location: Location) -> ManifestProblem {
     let shown = key.count > 60 ? key.prefix(60) + "…" : key[...]
     let other = first.map { "; the first time in line \($0)" } ?? ""
-    return ManifestProblem(.syntax, "the key \"\(shown)\" occurs twice in its dictionary\(other)", at: place)
+    return ManifestProblem(.syntax, "the key \"\(shown)\" occurs twice in its dictionary\(other)", at: location)
   }
 
   /// An integer that would have to be rounded.

@@ -31,14 +31,14 @@ struct TextEntry {
     let principal: JSONValue =
       alternatives.count > 1 ? .array(alternatives.map(JSONValue.string)) : .string(alternatives.first ?? "")
     if values.isEmpty, members.isEmpty, alternatives.count < 2 {
-      return .entry(principal, key: nil, place: .line(line))
+      return .entry(principal, key: nil, location: .line(line))
     }
     var object = [JSONValue.Member(fields.principal, principal)]
     for field in fields.options.map(\.field) where !object.contains(where: { $0.key == field }) {
       let value = values[field] ?? members[field].map { .object(grouping: $0) }
       if let value { object.append(.init(field, value)) }
     }
-    return .entry(.object(object), key: nil, place: .line(line))
+    return .entry(.object(object), key: nil, location: .line(line))
   }
 
   /// The text between two tabs: one alternative, or web addresses separated by spaces, as in the example of aria2's manual. A
@@ -64,20 +64,20 @@ struct TextEntry {
     guard name.utf8.allSatisfy({ $0 < 0x80 && Unicode.Scalar($0).properties.isAlphabetic || $0 == 0x2d }) else {
       return report(.syntax, "an indented line is an option: NAME=VALUE, such as header=NAME: VALUE", at: .line(line))
     }
-    let place = ManifestProblem.Place.field(name, line: line)
+    let location = ManifestProblem.Location.field(name, line: line)
     guard let option = fields.options.first(where: { $0.name == name }) else {
       let known = fields.options.map(\.name)
-      return report(.unknownField, NearestName.unknown("option", name, among: known), at: place)
+      return report(.unknownField, NearestName.unknown("option", name, among: known), at: location)
     }
     if option.memberLimit == nil, values[option.field] != nil {
       return report(
-        .badValue, "the \(fields.principalTitle) has an option \"\(name)\" already", at: place)
+        .badValue, "the \(fields.principalTitle) has an option \"\(name)\" already", at: location)
     }
     do {
       let value = try option.read(String(content[content.utf8.index(after: equals)...].trimmingBlanks))
       if let limit = option.memberLimit { add(value, to: option.field, limit) } else { values[option.field] = value }
     } catch {
-      report(.badValue, error.message, at: place)
+      report(.badValue, error.message, at: location)
     }
   }
 
@@ -94,7 +94,7 @@ struct TextEntry {
     if problems.count < ManifestProblem.reportLimit { problems.append(problem) }
   }
 
-  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at place: ManifestProblem.Place) {
-    report(ManifestProblem(code, message, at: place))
+  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at location: ManifestProblem.Location) {
+    report(ManifestProblem(code, message, at: location))
   }
 }

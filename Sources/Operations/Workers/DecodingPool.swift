@@ -30,7 +30,7 @@ package final class DecodingPool: Sendable {
   struct Settings: Sendable, Equatable {
     /// The program of workers; nil to decode in this process.
     var program: String?
-    var places: Int
+    var slots: Int
     var maxPixels: Int
     var limits: WorkerLimits
   }
@@ -110,7 +110,7 @@ package final class DecodingPool: Sendable {
   func prepare(for needed: Int) {
     let mustStart = state.withLock { state in
       let expected = state.counts.running + state.starting
-      guard state.settings.program != nil, !state.isClosed, expected < min(needed, state.settings.places) else {
+      guard state.settings.program != nil, !state.isClosed, expected < min(needed, state.settings.slots) else {
         return false
       }
       state.starting += 1
@@ -243,7 +243,7 @@ package final class DecodingPool: Sendable {
   /// Starts a worker. If there is one for each slot, the one that has been idle longest ends.
   private func start() throws(SystemError) -> DecodingClient {
     let (settings, generation, ended) = state.withLock { state in
-      let isFull = state.counts.running >= state.settings.places && !state.idle.isEmpty
+      let isFull = state.counts.running >= state.settings.slots && !state.idle.isEmpty
       if isFull { state.counts.running -= 1 }
       return (state.settings, state.generation, isFull ? [state.idle.removeFirst()] : [])
     }
@@ -266,7 +266,7 @@ package final class DecodingPool: Sendable {
       client.isIdle
       && state.withLock { state in
         guard !state.isClosed, state.settings.program != nil, client.generation == state.generation,
-          state.counts.running <= state.settings.places
+          state.counts.running <= state.settings.slots
         else { return false }
         state.idle.append(client)
         return true
@@ -305,7 +305,7 @@ package final class DecodingPool: Sendable {
 extension DecodingPool.Settings {
   init(_ configuration: Configuration, _ limits: WorkerLimits) {
     program = configuration.isolation == .process ? configuration.workerProgram : nil
-    places = configuration.filtrations
+    slots = configuration.filtrations
     maxPixels = configuration.maxPixels
     self.limits = limits
   }
@@ -314,7 +314,7 @@ extension DecodingPool.Settings {
   /// worker may write.
   fileprivate func startsSame(as other: Self) -> Bool {
     var other = other
-    other.places = places
+    other.slots = slots
     return self == other
   }
 }

@@ -115,9 +115,9 @@ import Testing
     fail(1, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     if !wasDeferred {
-      let place = try #require(try index.place(of: 2))
+      let found = try #require(try index.hostAndKey(of: 2))
       let host = try #require(jobs.scheduler.names.known("a"))
-      jobs.scheduler.hosts.release(place.key, job: 1, host: host, now: 30)
+      jobs.scheduler.hosts.release(found.key, job: 1, host: host, now: 30)
     }
     #expect(try jobs.start(now: 30) == [])
     #expect(try passOn(now: 30) == [2])

@@ -62,25 +62,25 @@ import TestSupport
     var random = SplitMix64(seed: 1)
     let order = (0..<25_000).shuffled(using: &random)
     let log = try OpenFile(creating: folder.file("log"))
-    var places = RowPlaces()
+    var offsets = RowOffsets()
     for part in 0..<5 {
       let rows = order[part * 5000..<(part + 1) * 5000].map { row($0) + "\n" }.joined()
       // The last line is not whole yet.
       let cut = rows.utf8.count - 7
       try log.write(String(decoding: rows.utf8.prefix(cut), as: UTF8.self))
-      let hasChanged = try places.update(from: log)
-      #expect(hasChanged && places.counts.total == (part + 1) * 5000 - 1)
+      let hasChanged = try offsets.update(from: log)
+      #expect(hasChanged && offsets.counts.total == (part + 1) * 5000 - 1)
       try log.write(String(decoding: rows.utf8.dropFirst(cut), as: UTF8.self))
-      _ = try places.update(from: log)
-      #expect(places.counts.total == (part + 1) * 5000)
+      _ = try offsets.update(from: log)
+      #expect(offsets.counts.total == (part + 1) * 5000)
     }
-    let hasMore = try places.update(from: log)
+    let hasMore = try offsets.update(from: log)
     #expect(!hasMore)
     let page = try JobPage(
       to: OpenFile(creating: folder.file("page")), job: "job", head: Self.head,
       live: .init(ended: 25_000, total: 30_000),
-      total: places.counts.total, failed: places.counts.failed)
-    try places.each(of: log) { (row, count) throws(SystemError) in try page.add(row, count) }
+      total: offsets.counts.total, failed: offsets.counts.failed)
+    try offsets.each(of: log) { (row, count) throws(SystemError) in try page.add(row, count) }
     try page.end()
     let data = try data()
     #expect(indices(data) == Self.shown && data["refresh_s"]?.integer == 2)
@@ -90,16 +90,16 @@ import TestSupport
   @Test func `another log in the place of the first, and a shorter one, are read from the beginning`() throws {
     let log = try OpenFile(creating: folder.file("log"))
     try log.write((0..<3).map { row($0) + "\n" }.joined() + "no row\n{\"index\":x}\n\n")
-    var places = RowPlaces()
-    _ = try places.update(from: log)
-    #expect(places.counts.total == 3)
+    var offsets = RowOffsets()
+    _ = try offsets.update(from: log)
+    #expect(offsets.counts.total == 3)
     try log.truncate(to: row(0).utf8.count + 1)
-    _ = try places.update(from: log)
-    #expect(places.counts.total == 1)
+    _ = try offsets.update(from: log)
+    #expect(offsets.counts.total == 1)
     let other = try OpenFile(creating: folder.file("other"))
     try other.write((0..<2).map { row($0) + "\n" }.joined())
-    _ = try places.update(from: other)
-    #expect(places.counts.total == 2)
+    _ = try offsets.update(from: other)
+    #expect(offsets.counts.total == 2)
   }
 
   @Test func `a row that has kept its source names it, whatever its metadata say`() throws {
@@ -119,24 +119,24 @@ import TestSupport
 
   @Test(
     arguments: [
-      ("nothing", nil, PagePlace.free), ("empty", "", .broken), ("zeros", "\0\0\0", .broken),
+      ("nothing", nil, ExistingPage.free), ("empty", "", .broken), ("zeros", "\0\0\0", .broken),
       ("ours", "<!doctype html>\n<!-- darkroom gallery 1 -->\n<p>x</html>\n", .ours),
       ("a later version's", "<!doctype html>\n<!-- darkroom gallery 12 -->\n<p>x</html>\n", .ours),
       ("half of ours", "<!doctype html>\n<!-- darkroom gallery 1 -->\n<p>x</ht", .broken),
       ("another", "<!doctype html>\n<p>x</html>\n", .foreign(.file)),
       ("another that mentions it later", String(repeating: " ", count: 300) + PageTemplate.marker, .foreign(.file)),
-    ] as [(String, String?, PagePlace)])
-  func `pages are told from other files`(what: String, contents: String?, place: PagePlace) throws {
-    if let contents { try folder.write(contents, as: PagePlace.name) }
-    #expect(try PagePlace(in: OpenFolder(folder.path)) == place)
+    ] as [(String, String?, ExistingPage)])
+  func `pages are told from other files`(what: String, contents: String?, page: ExistingPage) throws {
+    if let contents { try folder.write(contents, as: ExistingPage.name) }
+    #expect(try ExistingPage(in: OpenFolder(folder.path)) == page)
   }
 
   @Test func `links and folders are not pages, nor what they lead to`() throws {
     try folder.write("<!doctype html>\n<!-- darkroom gallery 1 --></html>\n", as: "page")
-    try folder.link(PagePlace.name, to: "page")
-    #expect(try PagePlace(in: OpenFolder(folder.path)) == .foreign(.link))
-    try folder.makeFolder("job/" + PagePlace.name)
-    #expect(try PagePlace(in: OpenFolder(folder.path), "job/" + PagePlace.name) == .foreign(.folder))
-    #expect(try PagePlace(in: OpenFolder(folder.path), "page/" + PagePlace.name) == .free)
+    try folder.link(ExistingPage.name, to: "page")
+    #expect(try ExistingPage(in: OpenFolder(folder.path)) == .foreign(.link))
+    try folder.makeFolder("job/" + ExistingPage.name)
+    #expect(try ExistingPage(in: OpenFolder(folder.path), "job/" + ExistingPage.name) == .foreign(.folder))
+    #expect(try ExistingPage(in: OpenFolder(folder.path), "page/" + ExistingPage.name) == .free)
   }
 }

@@ -20,7 +20,7 @@ import TestSupport
     let row = Array(repeating: "1", count: header.split(separator: separator).count).joined(separator: separator)
     let planned = try Planned(header + "\n" + row + "\n", as: "m.csv").sound()
     #expect(planned.warnings.map(\.code) == [.unknownColumn])
-    #expect(planned.warnings.map(\.place) == [.line(1, column: column)])
+    #expect(planned.warnings.map(\.location) == [.line(1, column: column)])
     let message = try #require(planned.warnings.first?.message)
     #expect(message.hasSuffix("goes to \"metadata\"; did you mean \"\(field)\"?"), "\(message)")
     #expect(planned.entries.first?.metadata != nil)
@@ -57,7 +57,7 @@ import TestSupport
     let planned = try Planned(file.hasSuffix(".gz") ? Gzip.packed([bytes]) : bytes, as: file).sound()
     #expect(planned.entries.map(\.name) == ["cat", "Zoë"])
     #expect(planned.entries.last?.metadata?["tag"]?.string == "“Café” 100 €")
-    #expect(planned.warnings.map(\.code) == [.encoding] && planned.warnings.map(\.place) == [.line(3)])
+    #expect(planned.warnings.map(\.code) == [.encoding] && planned.warnings.map(\.location) == [.line(3)])
     #expect(planned.warnings.first?.message.contains("Windows-1252") == true)
   }
 
@@ -67,7 +67,7 @@ import TestSupport
     let planned = try Planned(windows("url,tag\n" + rows.joined(separator: "\n") + "\n"), as: "m.csv")
     #expect(planned.problems == [] && planned.entries.count == rows.count)
     #expect(planned.entries[row].metadata?["tag"]?.string == "ü")
-    #expect(planned.warnings.map(\.place) == [.line(row + 2)])
+    #expect(planned.warnings.map(\.location) == [.line(row + 2)])
   }
 
   /// Bytes that are no table in Windows-1252, and the line of what cannot be read.
@@ -110,7 +110,7 @@ import TestSupport
     let bytes = try windows("# “1”\nhttp://h/1\n out=Zoë\nhttp://h/Café\n")
     let planned = try Planned(file.hasSuffix(".gz") ? Gzip.packed([bytes]) : bytes, as: file).sound()
     #expect(planned.entries.map { "\($0.urls[0])=\($0.name)" } == ["http://h/1=Zoë", "http://h/Café=Café"])
-    #expect(planned.warnings.map(\.code) == [.encoding] && planned.warnings.map(\.place) == [.line(1)])
+    #expect(planned.warnings.map(\.code) == [.encoding] && planned.warnings.map(\.location) == [.line(1)])
   }
 
   @Test("a mixture with UTF-8 in a text list is not guessed at, nor is what Windows-1252 does not have")

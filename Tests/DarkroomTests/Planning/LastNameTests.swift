@@ -110,7 +110,7 @@ import Testing
   @Test func `a name that is taken by one that is given is a warning with its place`() throws {
     let planned = try plan(["x/a", "y/a"], ["n/b", "y/a", "a-2=z/1"])
     #expect(planned.entries.map(\.name) == ["b", "a", "a-2"])
-    #expect(planned.warnings.map(\.code) == [.nameClash] && planned.warnings.first?.place == .line(2))
+    #expect(planned.warnings.map(\.code) == [.nameClash] && planned.warnings.first?.location == .line(2))
     #expect(
       planned.warnings.first?.message
         == "the entry had the name \"a-2\" in the last run; since \"a-2\" is taken, it becomes \"a\"")

@@ -93,7 +93,7 @@ import TestSupport
   @Test("an unknown field names the nearest known one")
   func suggestion() throws {
     let problem = try Planned(#"[{"url":"x","qualtiy":5}]"#, as: "m.json").problems.first
-    #expect(problem?.place == .keyPath(["[0]", "qualtiy"]))
+    #expect(problem?.location == .keyPath(["[0]", "qualtiy"]))
     #expect(problem?.message.contains("\"quality\"") == true, "\(problem?.message ?? "")")
   }
 

@@ -26,7 +26,7 @@ import Testing
     #expect(planned.entries.map(\.name) == expected)
     #expect(planned.entries.map(\.shownName) == names)
     #expect(planned.warnings.map(\.code) == lines.map { _ in .nameClash })
-    #expect(planned.warnings.map(\.place) == lines.map { .line($0) })
+    #expect(planned.warnings.map(\.location) == lines.map { .line($0) })
     for (warning, line) in zip(planned.warnings, lines) {
       #expect(
         warning.message.contains("\"\(names[line - 1])\"") && warning.message.contains("\"\(expected[line - 1])\""))

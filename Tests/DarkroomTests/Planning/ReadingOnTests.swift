@@ -70,7 +70,7 @@ import Testing
     let codes = try Planned(text, as: file).problems.map(\.code.rawValue)
     let wrongCode = file == "m.csv" ? "bad-value" : "syntax"
     #expect(codes == ["too-large", wrongCode, "too-large", wrongCode, "too-large"])
-    let lines = try Planned(text, as: file).problems.map { $0.place.description.prefix { $0 != "," && $0 != ":" } }
+    let lines = try Planned(text, as: file).problems.map { $0.location.description.prefix { $0 != "," && $0 != ":" } }
     #expect(lines == (1...5).map { "line \($0 + (head.isEmpty ? 0 : 1))" })
   }
 

@@ -168,7 +168,7 @@ import Transfer
     let others = [#"{"url":"http://h/8","cache-key":"b"}"#, "\"http://h/9\"", "\"http://h/10\""]
     let planned = try Planned((others + rows).joined(separator: "\n"), as: "m.jsonl").sound()
     #expect(
-      planned.warnings.map { "\($0.code.rawValue) @ \($0.place)" }
+      planned.warnings.map { "\($0.code.rawValue) @ \($0.location)" }
         == (count == 0 ? [] : ["shared-key @ line 4: cache-key"]))
     if count > 0 { #expect(planned.warnings[0].message.hasPrefix("\(count) entries have the cache-key \"animals\"")) }
   }

@@ -84,7 +84,7 @@ import Transfer
     text: String, field: String, hint: String
   ) throws {
     let problem = try #require(try plan(text).0.problems.first)
-    #expect(problem.code == .unknownField && problem.place == .keyPath([field]))
+    #expect(problem.code == .unknownField && problem.location == .keyPath([field]))
     #expect(problem.message.hasPrefix("unknown field \"\(field)\" beside \"source\"; "), "\(problem)")
     #expect(problem.message.contains(hint), "\(problem)")
   }
@@ -114,7 +114,7 @@ import Transfer
   ])
   func `what is wrong with a list says that it is there`(name: String, text: String, problem: String) throws {
     let (findings, _) = try plan(#"{"source": "http://h/l"}"#, list: (name, text))
-    #expect(findings.problems.map { "\($0.code.rawValue) @ \($0.place)" } == [problem])
+    #expect(findings.problems.map { "\($0.code.rawValue) @ \($0.location)" } == [problem])
   }
 
   @Test(arguments: [
@@ -138,7 +138,7 @@ import Transfer
   @Test(arguments: ["file:incoming/", "incoming/*.jpg", "file:///a/"])
   func `a folder is no mirror of a source`(folder: String) throws {
     let (findings, _) = try plan(#"{"source": ["http://h/l.txt", "\#(folder)"]}"#)
-    #expect(findings.problems.map { "\($0.code.rawValue) @ \($0.place)" } == ["bad-value @ source"])
+    #expect(findings.problems.map { "\($0.code.rawValue) @ \($0.location)" } == ["bad-value @ source"])
     #expect(findings.problems.first?.message.contains("is a folder, and cannot be one of several mirrors") == true)
   }
 

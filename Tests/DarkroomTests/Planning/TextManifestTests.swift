@@ -90,7 +90,7 @@ import Testing
       #expect(
         planned.entries.map(\.urls) == [["http://server/file.iso", "http://mirror/file.iso"], ["http://foo/bar"]])
       #expect(planned.entries.map(\.name) == ["file.img", "bar"])
-      #expect(planned.warnings.map { "\($0.code.rawValue) @ \($0.place)" } == ["ignored-option @ line 2"])
+      #expect(planned.warnings.map { "\($0.code.rawValue) @ \($0.location)" } == ["ignored-option @ line 2"])
       #expect(planned.warnings.first?.message.hasSuffix(": dir") == true)
     }
   }

@@ -53,7 +53,7 @@ import Testing
     for number in 0..<4 { same.add(digest(4), index: number, request: "\(number)") { "few" } }
     for number in 0..<5 { same.add(digest(5), index: 10 + number, request: "\(number)") { "a\(number)" } }
     for number in 0..<50 { same.add(digest(6), index: 20 + number, request: "\(number % 9)") { "b\(number)" } }
-    #expect(same.warnings.map(\.place) == ["entries[20]", "entries[10]"])
+    #expect(same.warnings.map(\.location) == ["entries[20]", "entries[10]"])
     #expect(same.warnings[0].message.hasPrefix("9 different URLs"))
     #expect(same.warnings[0].message.contains(digest(6).prefix(12)))
     #expect(same.warnings[1].message.hasSuffix(#""a0", "a1", "a2" and 2 more"#))

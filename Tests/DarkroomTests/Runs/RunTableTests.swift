@@ -112,7 +112,7 @@ import Transfer
     throws
   {
     for number in 1...3 { add(try .sample(number, .unrecorded)) }
-    let limits = JobLimits(places: 1, live: 9)
+    let limits = JobLimits(slots: 1, live: 9)
     #expect(table.actions(limits, resumedAt: 0, context) == [.record(1)])
     table.runs[1] = nil
     #expect(table.actions(limits, resumedAt: 0, context) == [.record(2)])

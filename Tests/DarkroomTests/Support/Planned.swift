@@ -25,7 +25,7 @@ struct Planned {
   let indexBytes: Int
 
   /// The codes of the problems and where they are, a line each.
-  var found: [String] { problems.map { "\($0.code.rawValue) @ \($0.place)" } }
+  var found: [String] { problems.map { "\($0.code.rawValue) @ \($0.location)" } }
 
   /// Writes the bytes as a real file and plans it as `darkroom` does.
   /// - Parameter lastNames: The derived names of the job's last run. Default: there are none.

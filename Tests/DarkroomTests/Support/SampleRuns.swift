@@ -70,7 +70,7 @@ extension JobRun {
 }
 
 extension JobLimits {
-  init(places: Int, live: Int) { self.init(places: places, live: live, total: live) }
+  init(slots: Int, live: Int) { self.init(slots: slots, live: live, total: live) }
 }
 
 extension Plan {

@@ -25,7 +25,7 @@ final class Workers: Sendable {
   ///   - program: The workers'.
   ///   - lacksMemory: Whether the kernel is said to have killed something for want of memory whenever that is asked.
   init(
-    program: String = program, places: Int = 1, seconds: Double = 600, wallFactor: Double = 10, idleTime: Double = 600,
+    program: String = program, slots: Int = 1, seconds: Double = 600, wallFactor: Double = 10, idleTime: Double = 600,
     memory: Int = 256 << 20,
     lacksMemory: Bool = false
   ) throws {
@@ -34,7 +34,7 @@ final class Workers: Sendable {
     (limits.baseTime, limits.wallFactor, limits.idleTime) = (seconds, wallFactor, idleTime)
     let (notices, kills) = (notices, Notices())
     pool = DecodingPool(
-      DecodingPool.Settings(program: program, places: places, maxPixels: 1_000_000, limits: limits),
+      DecodingPool.Settings(program: program, slots: slots, maxPixels: 1_000_000, limits: limits),
       killCount: {
         kills.lost.withLock { kills in
           if lacksMemory { kills.append("") }
@@ -47,8 +47,8 @@ final class Workers: Sendable {
   }
 
   /// Has a source "sleep" in its folder, of which filtrations do nothing until they are cancelled.
-  convenience init(sleeping places: Int) throws {
-    try self.init(places: places)
+  convenience init(sleeping slots: Int) throws {
+    try self.init(slots: slots)
     try Self.source("sleep").write(to: URL(fileURLWithPath: folder.file("sleep")))
   }
 

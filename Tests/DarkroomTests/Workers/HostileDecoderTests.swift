@@ -187,7 +187,7 @@ import TestSupport
   func `a picture whose worker was killed is tried again while no other is decoded only for want of memory`(
     lacksMemory: Bool
   ) throws {
-    let workers = try Workers(places: 2, lacksMemory: lacksMemory)
+    let workers = try Workers(slots: 2, lacksMemory: lacksMemory)
     let (isWaiting, isOther, isMade) = (DispatchSemaphore(value: 0), Flag(), Flag())
     let ended = DispatchSemaphore(value: 0)
     // The other one is being decoded until the first worker is lost, or the first picture has been made.
@@ -223,7 +223,7 @@ import TestSupport
     try Data("#!/bin/sh\necho >>'\(starts.file("log"))'\nexec '\(Workers.program)' \"$@\"\n".utf8)
       .write(to: URL(fileURLWithPath: program))
     chmod(program, 0o700)
-    let workers = try Workers(program: program, places: 6)
+    let workers = try Workers(program: program, slots: 6)
     DispatchQueue.concurrentPerform(iterations: 6) { number in
       #expect(throws: Never.self) {
         try workers.filter(Workers.picture, owner: .user(number), name: "\(number)")
@@ -280,7 +280,7 @@ import TestSupport
   }
 
   @Test func `workers are kept for the owners that go on, as many as there are places`() throws {
-    let workers = try Workers(places: 2)
+    let workers = try Workers(slots: 2)
     for user in [1, 2, 1, 2, 3, 2] {
       try workers.filter(Workers.picture, owner: .user(user))
     }

@@ -18,9 +18,9 @@ func readManifest(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var reader = EntryReader(defaults: EntryDefaults(recipe: try Recipe(parsing: "none"), options: OutputOptions()))
     try formats[choice % formats.count].read(manifest, .entries) { item in
       switch item {
-      case .defaults(let value, let place): reader.readDefaults(value, at: place)
-      case .entry(let value, let key, let place): _ = reader.read(value, key: key, position: 0, at: place)
-      case .source(let value, let place): _ = reader.read(value, key: nil, position: 0, at: place)
+      case .defaults(let value, let location): reader.readDefaults(value, at: location)
+      case .entry(let value, let key, let location): _ = reader.read(value, key: key, position: 0, at: location)
+      case .source(let value, let location): _ = reader.read(value, key: nil, position: 0, at: location)
       case .warning(let warning): precondition(!warning.message.isEmpty)
       case .unreadable(let problems):
         precondition(!problems.all.isEmpty && problems.all.count <= DelimitedHeader.columnLimit + 1)

@@ -19,7 +19,7 @@ struct ReadManifest: Equatable {
   private(set) var warnings: [ManifestWarning] = []
 
   /// The codes of the problems and where they are, a line each.
-  var found: [String] { problems.map { "\($0.code.rawValue) @ \($0.place)" } }
+  var found: [String] { problems.map { "\($0.code.rawValue) @ \($0.location)" } }
 
   /// Writes the bytes as a real file and reads it.
   init(_ bytes: some Sequence<UInt8>, as name: String, _ fields: FieldVocabulary = .pictures) throws {

@@ -6,7 +6,7 @@ struct PNGStructure: PictureStructure {
   private let file: FileReader
 
   /// The chunk at an offset.
-  private struct Place {
+  private struct ChunkHeader {
     let name: [UInt8]
     let start: Int64
     let length: Int
@@ -45,10 +45,10 @@ struct PNGStructure: PictureStructure {
   }
 
   /// The next chunk; nil at the end, or when the next bytes are not a chunk.
-  private static func nextChunk(_ reader: inout SequentialReader) throws(ImagingError) -> Place? {
+  private static func nextChunk(_ reader: inout SequentialReader) throws(ImagingError) -> ChunkHeader? {
     let start = reader.offset
     guard let head = try reader.next(8), head.suffix(4).allSatisfy(PNGChunk.isLetter) else { return nil }
-    return Place(name: Array(head.suffix(4)), start: start, length: head.prefix(4).bigEndianInteger)
+    return ChunkHeader(name: Array(head.suffix(4)), start: start, length: head.prefix(4).bigEndianInteger)
   }
 
   /// The end of a file without IEND: an incomplete chunk, or bytes that no decoder reads. Only pixels are kept.
@@ -63,7 +63,7 @@ struct PNGStructure: PictureStructure {
 
   /// - Parameter reader: A reader at the chunk's content, which does not move.
   private static func isKept(
-    _ chunk: Place, _ policy: MetadataPolicy, _ reader: inout SequentialReader
+    _ chunk: ChunkHeader, _ policy: MetadataPolicy, _ reader: inout SequentialReader
   ) throws(ImagingError) -> Bool {
     guard policy != .all, PNGChunk.isAncillary(chunk.name), !PNGChunk.affectsPixels(chunk.name) else { return true }
     guard policy == .copyright, PNGChunk.isText(chunk.name) else { return false }
@@ -73,7 +73,7 @@ struct PNGStructure: PictureStructure {
 
   /// Only the first EXIF stream counts.
   private func appendExif(
-    _ chunk: Place, isFirst: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
+    _ chunk: ChunkHeader, isFirst: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
   ) throws(ImagingError) {
     guard isFirst else { return parts.drop(upTo: chunk.end) }
     let isRead = chunk.length <= ImageLimits.maxMetadataBytes

@@ -1,7 +1,7 @@
 import System
 
 /// The file that has the name of a page in a folder.
-package enum PagePlace: Sendable, Equatable {
+package enum ExistingPage: Sendable, Equatable {
   /// No file.
   case free
   /// A page of this program.

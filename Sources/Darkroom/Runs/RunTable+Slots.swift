@@ -9,7 +9,7 @@ struct JobLimits: Equatable {
   static let turnTime = 60.0
 
   /// The jobs whose entries are processed at once. As many others are planned ahead.
-  var places: Int
+  var slots: Int
 
   /// All live jobs except resting ones, including those that have yielded their slots.
   var live: Int
@@ -53,8 +53,8 @@ extension RunTable {
   mutating func actions(_ limits: JobLimits, resumedAt: Double, _ context: Context) -> [Action] {
     let live = inOrder
     let gate = context.gate
-    let places = Places(context, resumedAt: resumedAt)
-    let held = live.filter(places.has)
+    let slots = RunSlots(context, resumedAt: resumedAt)
+    let held = live.filter(slots.has)
     let isDue = { (run: JobRun) in (context.holds[.ending(run.number)]?.due ?? 0) <= context.now }
     let done = live.filter { gate.mayReport && $0.mayFinish(isDue) }
     lazy var firstNumbers = Dictionary(live.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
@@ -72,7 +72,7 @@ extension RunTable {
     }
     // The source of a replacement is downloaded beside the run that it replaces, in that run's slot.
     let sources = live.filter { gate.mayPlan && $0.stage == .unlisted && $0.replaces != nil }
-    let free = gate.mayPlan ? max(0, limits.places - held.count { $0.stage != .planning }) : 0
+    let free = gate.mayPlan ? max(0, limits.slots - held.count { $0.stage != .planning }) : 0
     let begun = ready.prefix(free) + sources
     var actions = done.map { Action.finish($0.number) } + unrecorded.map { Action.record($0.number) }
     actions += cancelled.map { Action.cancel($0.number) }
@@ -82,7 +82,7 @@ extension RunTable {
     func isHeld(_ job: String) -> Bool { context.holds.isHeld(.planning(job), now: context.now) }
     func isTaken(_ job: String) -> Bool { names.contains(job) || isHeld(job) }
     var planned = ready.count - begun.count + sources.count + held.count { $0.stage == .planning }
-    var count = live.count { !places.rests($0) }
+    var count = live.count { !slots.rests($0) }
     var total = live.count
     while total < limits.total, let next = queue.nextCancelled(isLive: isTaken) {
       actions.append(.start(next))
@@ -97,7 +97,7 @@ extension RunTable {
       actions.append(.startReplacement(next.source, of: old.number))
       total += 1
     }
-    while planned < limits.places, count < limits.live, total < limits.total, let next = queue.next(isLive: isTaken) {
+    while planned < limits.slots, count < limits.live, total < limits.total, let next = queue.next(isLive: isTaken) {
       actions.append(.start(next))
       names.insert(next.job)
       planned += 1
@@ -138,7 +138,7 @@ extension RunTable {
 }
 
 /// Decides which runs have a slot, and which are resting.
-private struct Places {
+private struct RunSlots {
   let context: RunTable.Context
   let resumedAt: Double
   private var isPaused: Bool { context.gate.isPaused }

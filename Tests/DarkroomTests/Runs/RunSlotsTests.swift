@@ -7,8 +7,8 @@ import TestSupport
 @testable import Ledger
 @testable import Model
 
-@Suite struct RunPlacesTests {
-  private static let limits = JobLimits(places: 2, live: 4)
+@Suite struct RunSlotsTests {
+  private static let limits = JobLimits(slots: 2, live: 4)
   private static let now = 1000.0
 
   /// A queue of jobs that an earlier process left.
@@ -99,12 +99,12 @@ import TestSupport
 
   @Test func `a job whose name is live waits, and the next goes past it`() throws {
     var queue = try Self.queue("live 1", "b", "b", "c")
-    #expect(try Self.actions(&queue, [Self.live(1)], limits: JobLimits(places: 9, live: 9)) == ["b", "c"])
+    #expect(try Self.actions(&queue, [Self.live(1)], limits: JobLimits(slots: 9, live: 9)) == ["b", "c"])
     #expect(try Self.actions(&queue, [Self.live(1, .reports)]) == ["b"], "it is live until its report is there")
     #expect(try Self.actions(&queue, []) == ["live 1"])
   }
 
-  private static let one = JobLimits(places: 1, live: 9)
+  private static let one = JobLimits(slots: 1, live: 9)
 
   @Test(arguments: [(4.9, 10.0, false), (5, 10, true), (0, 59.9, false), (0, 60, true)])
   func `a job that has started nothing for 5 s, or has been at it for 60 s, yields its place`(
@@ -137,7 +137,7 @@ import TestSupport
     let old = try (1...3).map { try Self.live($0, since: 0, lastStarted: 0) }
     #expect(try Self.actions(&queue, old) == ["a"])
     #expect(try Self.actions(&queue, old + [Self.live(4, .reports)]) == [])
-    #expect(try Self.actions(&queue, old, limits: JobLimits(places: 9, live: 3)) == [])
+    #expect(try Self.actions(&queue, old, limits: JobLimits(slots: 9, live: 3)) == [])
   }
 
   @Test(arguments: [false, true])
@@ -151,7 +151,7 @@ import TestSupport
   }
 
   @Test func `jobs that only wait do not count against the live limit, up to four times as many`() throws {
-    let limits = JobLimits(places: 2, live: 2, total: 5)
+    let limits = JobLimits(slots: 2, live: 2, total: 5)
     for (activity, idle, isStarted) in [
       (RunEntries.Activity.deferred, 0.0, true), (.idle, 5, true), (.idle, 4.9, false), (.busy, 1000, false),
     ] {
@@ -177,7 +177,7 @@ import TestSupport
       job.known.unwanted = .removed
       return job
     }
-    let actions = try Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0), isPaused: isPaused)
+    let actions = try Self.actions(&queue, live, limits: JobLimits(slots: 0, live: 0), isPaused: isPaused)
     #expect(actions == ["finish 3", "finish 6", "record 5", "cancel 1", "cancel 2"])
     // It does not take the place of one that is wanted.
     #expect(try Self.actions(&queue, live + [Self.live(8, .waiting)], limits: Self.one).last == "begin 8")
@@ -204,13 +204,13 @@ import TestSupport
     try new.enter(.waiting)
     #expect(
       try Self.actions(&queue, [old, new, Self.live(5)], limits: Self.one) == ["replace 1 by 4"], "without a place")
-    #expect(try Self.actions(&queue, [old, new], limits: JobLimits(places: 2, live: 9)) == ["replace 1 by 4"])
+    #expect(try Self.actions(&queue, [old, new], limits: JobLimits(slots: 2, live: 9)) == ["replace 1 by 4"])
     for ended in [JobRun.SamplePhase.done, .reports, .ends, .unrecorded] {
       try old.enter(ended)
-      let actions = try Self.actions(&queue, [old, new], limits: JobLimits(places: 0, live: 9))
+      let actions = try Self.actions(&queue, [old, new], limits: JobLimits(slots: 0, live: 9))
       #expect(!actions.contains { $0.contains("4") }, "it waits for the end of that")
     }
-    #expect(try Self.actions(&queue, [new], limits: JobLimits(places: 0, live: 9)) == ["separate 4"])
+    #expect(try Self.actions(&queue, [new], limits: JobLimits(slots: 0, live: 9)) == ["separate 4"])
   }
 
   @Test func `a replaced job ends, then what replaces it is planned again, and begins`() throws {
@@ -297,12 +297,12 @@ import TestSupport
     var queue = try Self.queue("a", "b", "c", "live 1")
     queue.cancelled = ["r2", "r3"]
     let full = try [Self.live(1), Self.live(2), Self.live(3, .waiting), Self.live(4, .waiting)]
-    let limits = JobLimits(places: 2, live: 4, total: 9)
+    let limits = JobLimits(slots: 2, live: 4, total: 9)
     #expect(try Self.actions(&queue, full, limits: limits) == ["c"], "another run of the job is live")
     #expect(try Self.actions(&queue, full, limits: limits) == [])
     queue.cancelled = ["r1"]
-    #expect(try Self.actions(&queue, full, limits: JobLimits(places: 1, live: 4, total: 9), Self.shortOfSpace) == [])
-    #expect(try Self.actions(&queue, [], limits: JobLimits(places: 1, live: 1)) == ["b"])
+    #expect(try Self.actions(&queue, full, limits: JobLimits(slots: 1, live: 4, total: 9), Self.shortOfSpace) == [])
+    #expect(try Self.actions(&queue, [], limits: JobLimits(slots: 1, live: 1)) == ["b"])
   }
 
   @Test(arguments: [JobRun.SamplePhase.done, .unreported, .reports])
@@ -322,7 +322,7 @@ import TestSupport
     let phases: [JobRun.SamplePhase] = [.reading, .works, .done, .unreported, .reports, .done]
     let live = try phases.enumerated().map { try Self.live($0.offset, $0.element) }
     #expect(
-      try Self.actions(&queue, live, limits: JobLimits(places: 0, live: 0)) == ["finish 2", "finish 3", "finish 5"])
+      try Self.actions(&queue, live, limits: JobLimits(slots: 0, live: 0)) == ["finish 2", "finish 3", "finish 5"])
   }
 
   /// A job whose source is to be downloaded.

@@ -5,8 +5,8 @@ import System
 /// The offsets of the rows that a page shows in a file with one row on each line: the `entries.jsonl` of a live job, in
 /// which rows are in the order in which they ended, or a report. Each line is read once, and three numbers are kept for
 /// a row.
-struct RowPlaces {
-  private struct Place {
+struct RowOffsets {
+  private struct Extent {
     let index: Int
     let offset: Int
     let count: Int
@@ -15,8 +15,8 @@ struct RowPlaces {
   private static let chunk = 256 << 10
 
   private let limit: Int
-  private var failed: [Place] = []
-  private var others: [Place] = []
+  private var failed: [Extent] = []
+  private var others: [Extent] = []
 
   /// The offset up to which the file was read, and its identity.
   private var end = 0
@@ -33,7 +33,7 @@ struct RowPlaces {
   mutating func update(from file: OpenFile) throws(SystemError) -> Bool {
     let found = try file.status()
     guard found.kind == .file else { return false }
-    if node.map({ !$0.isSameNode(as: found.identity) }) ?? true || found.size < end { self = RowPlaces(limit: limit) }
+    if node.map({ !$0.isSameNode(as: found.identity) }) ?? true || found.size < end { self = RowOffsets(limit: limit) }
     node = found.identity
     let before = end
     var size = Self.chunk
@@ -72,22 +72,22 @@ struct RowPlaces {
     // In a report, rows are followed by a comma.
     let count = count > 0 && line[count - 1] == 0x2c ? count - 1 : count
     guard count > 0, line[count - 1] == 0x7d, let index = ReportRow.index(line) else { return }
-    let place = Place(index: index, offset: offset, count: count)
+    let extent = Extent(index: index, offset: offset, count: count)
     counts.total += 1
     if ReportRow.isFailed(line) {
       counts.failed += 1
-      Self.add(place, to: &failed, limit)
+      Self.add(extent, to: &failed, limit)
     } else {
-      Self.add(place, to: &others, limit)
+      Self.add(extent, to: &others, limit)
     }
   }
 
   /// Keeps the rows that are first in the manifest.
-  private static func add(_ place: Place, to places: inout [Place], _ limit: Int) {
-    places.append(place)
-    guard places.count >= 2 * limit else { return }
-    places.sort { $0.index < $1.index }
-    places.removeLast(places.count - limit)
+  private static func add(_ extent: Extent, to extents: inout [Extent], _ limit: Int) {
+    extents.append(extent)
+    guard extents.count >= 2 * limit else { return }
+    extents.sort { $0.index < $1.index }
+    extents.removeLast(extents.count - limit)
   }
 
   /// Calls `body` with the rows that are shown, in the order of the manifest, each with a terminating zero.
@@ -98,12 +98,12 @@ struct RowPlaces {
     failed.sort { $0.index < $1.index }
     others.sort { $0.index < $1.index }
     let shown = failed.prefix(limit) + others.prefix(max(0, limit - failed.count))
-    for place in shown.sorted(by: { $0.index < $1.index }) {
-      let row = try file.bytes(place.count, at: place.offset)
-      guard row.count == place.count else { continue }
+    for extent in shown.sorted(by: { $0.index < $1.index }) {
+      let row = try file.bytes(extent.count, at: extent.offset)
+      guard row.count == extent.count else { continue }
       let text = row.map(CChar.init(bitPattern:)) + [0]
       try text.withUnsafeBufferPointer { text throws(SystemError) in
-        if let start = text.baseAddress { try body(start, place.count) }
+        if let start = text.baseAddress { try body(start, extent.count) }
       }
     }
   }
