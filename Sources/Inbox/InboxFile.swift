@@ -38,7 +38,7 @@ package enum InboxFile: Sendable, Equatable {
             ? .ignored(why: "no job can be called \(manifest.job)") : .manifest(job: manifest.job)
         }
       } else {
-        self = .ignored(why: ManifestFormats.refusal)
+        self = .ignored(why: ManifestFormats.refusal(of: text))
       }
     } else {
       self = .ignored(why: "its name is not UTF-8")

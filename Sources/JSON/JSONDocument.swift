@@ -60,7 +60,11 @@ package final class JSONDocument {
         }
       throw JSONError(
         code,
-        text.isEmpty ? "the text is empty" : code == .numberTooLarge ? Self.numberTooLarge : Self.readable(message),
+        text.isEmpty
+          ? "the text is empty"
+          : code == .numberTooLarge
+            ? Self.numberTooLarge
+            : Self.usualError(text.prefix(max(0, Int(error.position)))) ?? Self.readable(message),
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
     return parsed
@@ -76,6 +80,21 @@ package final class JSONDocument {
   /// shows where it is.
   private static func readable(_ message: String) -> String {
     message.replacing(" without JSON_ALLOW_NUL", with: "").replacing(/\ near '.*/.dotMatchesNewlines(), with: "")
+  }
+
+  /// What JSON lacks and other notations have, in place of jansson's message.
+  /// - Parameter text: The text up to the end of the unexpected token.
+  /// - Returns: nil for other errors.
+  private static func usualError(_ text: Slice<UnsafeRawBufferPointer>) -> String? {
+    let token = ["“", "”", "„", "‘", "’", "'", "]", "}"].first { text.suffix($0.utf8.count).elementsEqual($0.utf8) }
+    guard let token, let before = text.dropLast(token.utf8.count).last(where: { !" \t\r\n".utf8.contains($0) }) else {
+      return nil
+    }
+    if token != "]", token != "}" {
+      // Otherwise it is in a string.
+      return "{[:,".utf8.contains(before) ? "strings have straight double quotes in JSON, not \(token)" : nil
+    }
+    return before == UInt8(ascii: ",") ? "JSON has no comma before \(token); remove it" : nil
   }
 
   /// The value, deeply converted.

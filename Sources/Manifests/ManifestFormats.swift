@@ -9,8 +9,11 @@ package enum ManifestFormats {
     DelimitedManifest.tsv,
   ]
 
-  /// Why a file with an unknown extension is not a manifest.
-  package static var refusal: String {
+  /// Why a file with an unknown extension is not a manifest, as far as its name tells.
+  package static func refusal(of name: String) -> String {
+    if let suffix = fileExtension(of: name)?.lowercased(), ["xlsx", "xlsm", "xls", "ods", "numbers"].contains(suffix) {
+      return "it is a spreadsheet (.\(suffix)), not a manifest; \(OtherKind.spreadsheetRemedy)"
+    }
     let known = all.flatMap(\.extensions).map { "." + $0 }.joined(separator: ", ")
     return "its extension is not that of a manifest: \(known), or one of these with .gz"
   }

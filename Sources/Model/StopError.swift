@@ -1,4 +1,5 @@
 import Foundation
+import Manifests
 import System
 import Transfer
 
@@ -47,7 +48,25 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   }
 
   /// The error for a system error with a named argument.
-  package static func missing(_ error: SystemError) -> StopError { .missing(error.redacted.description) }
+  package static func missing(_ error: SystemError) -> StopError {
+    error.path.contains("://") ? .noManifest(error.path) : .missing(error.redacted.description)
+  }
+
+  /// The error for an argument that is no manifest: a URL, a folder, or a file with another extension.
+  package static func noManifest(_ path: String) -> StopError {
+    if path.contains("://") {
+      return .missing(
+        path, #"it is a URL; for a picture, "darkroom add URL"; for a list, a .json manifest {"source": "URL"}"#)
+    }
+    if (try? OpenFile(folder: path)) != nil {
+      let manifest = #"a .json manifest {"source": "file:FOLDER/"}"#
+      return .missing(path, "it is a folder; for its pictures, \(manifest), and the folder above it as --file-root")
+    }
+    if let kind = try? OtherKind(of: ManifestFile(path: path, isCompressed: false)) {
+      return .missing(path, "it is \(kind.name), not a manifest; \(kind.remedy)")
+    }
+    return .missing(path, ManifestFormats.refusal(of: path) + SourceLocation.webAddressHint(for: path))
+  }
 }
 
 extension SystemError {

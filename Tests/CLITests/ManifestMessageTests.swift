@@ -128,6 +128,31 @@ import Testing
     #expect(add.status == 66 && add.error.contains("write https://www.example.com/x.jpg"), "\(add.error)")
   }
 
+  @Test(
+    arguments: [
+      ("https://h.example/a.jpg", ["it is a URL", "darkroom add URL", #"{"source": "URL"}"#]),
+      ("https://h.example/list.json", ["it is a URL", #"{"source": "URL"}"#]),
+      ("www.example.com/x.jpg", ["write https://www.example.com/x.jpg"]),
+      ("picture.jpg", ["a JPEG picture", ".txt", "--file-root"]), ("folder/", [#"{"source": "file:FOLDER/"}"#]),
+      ("folder", ["it is a folder", "--file-root"]), ("book.xlsx", ["it is a spreadsheet (.xlsx)", "CSV"]),
+      ("sitemap.xml", ["a sitemap", ".txt"]), ("notes.docx", ["its extension is not that of a manifest"]),
+    ], ["run", "check", "add"])
+  func `what is no manifest is told with what to do`(given: (name: String, words: [String]), command: String) throws {
+    if command == "add", given.name.contains("://") { return }
+    let folders = try DarkroomFolders()
+    try FileManager.default.createDirectory(
+      atPath: folders.folder.file("folder"), withIntermediateDirectories: false)
+    try FileManager.default.copyItem(
+      atPath: packageRoot + "/Samples/coffee.jpg", toPath: folders.folder.file("picture.jpg"))
+    for (name, text) in [("book.xlsx", ""), ("sitemap.xml", "<urlset></urlset>")] {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: folders.folder.file(name)))
+    }
+    let options = command == "check" ? [] : ["--inbox", folders.inbox]
+    let told = try DarkroomCommand.run([command, given.name] + options, in: folders.folder).expect(status: 66)
+    for words in given.words { #expect(told.error.contains(words), "\(told.error)") }
+    #expect(told.output.isEmpty)
+  }
+
   @Test func `the filters are listed within 80 columns`() throws {
     let lines = try DarkroomCommand.run(["filters"]).output.split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")

@@ -43,7 +43,7 @@ import Testing
     let noColumn = try ReadManifest("Titel,url\na,b\n", as: "m.csv", Self.books)
     #expect(
       noColumn.problems.map(\.message) == [
-        "the header needs a column \"title\"; it has \"Titel\""
+        "the header needs a column \"title\"; it has \"Titel\", \"url\""
       ])
     let wrong = try ReadManifest("title,index,notes,x\na,[,\"[]\",1\n", as: "m.csv", Self.books)
     #expect(wrong.found == ["syntax @ line 2, column 3", "wrong-type @ line 2, column 5"])

@@ -69,7 +69,7 @@ package struct ManifestCheck {
     _ path: String, called name: String? = nil, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
   ) throws {
     let file = name ?? Folder.name(of: path)
-    guard let name = ManifestFileName(file) else { throw StopError.missing(path, ManifestFormats.refusal) }
+    guard let name = ManifestFileName(file) else { throw StopError.noManifest(path) }
     let folder: String
     let size: String?
     do {

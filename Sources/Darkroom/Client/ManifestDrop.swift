@@ -42,9 +42,7 @@ package struct ManifestDrop {
   ///   `SystemError`.
   package func add(_ path: String, job name: String?) throws -> Dropped {
     let file = Folder.name(of: path)
-    guard let manifest = ManifestFileName(file) else {
-      throw StopError.missing(path, ManifestFormats.refusal + SourceLocation.webAddressHint(for: path))
-    }
+    guard let manifest = ManifestFileName(file) else { throw StopError.noManifest(path) }
     let source = try Self.checked(path) { () throws(SystemError) in try OpenFile(reading: path) }
     let job = name ?? manifest.visibleStem
     return try drop(as: job, manifest.suffix, .like(source.status(), isReturned: false)) { copy in

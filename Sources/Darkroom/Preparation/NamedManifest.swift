@@ -33,7 +33,7 @@ struct NamedManifest: Sendable, Equatable {
       isInInbox = inInbox != nil
       self.path = inInbox ?? path
       file = name ?? Folder.name(of: self.path)
-      guard let name = ManifestFileName(file) else { throw StopError.missing(path, ManifestFormats.refusal) }
+      guard let name = ManifestFileName(file) else { throw StopError.noManifest(path) }
       job = name.job
       format = name.format.name
       guard !job.isEmpty, job.utf8.count <= InboxFile.jobNameLimit else {

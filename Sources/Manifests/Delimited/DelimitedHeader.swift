@@ -48,7 +48,7 @@ struct DelimitedHeader {
     }
     let needed = fields.principal
     guard names[needed] != nil else {
-      let message = "the header needs a column \"\(needed)\"" + Self.hint(Set(names.keys), needed: needed)
+      let message = "the header needs a column \"\(needed)\"" + Self.hint(row, needed: needed)
       throw ManifestProblem(.badValue, message, at: .line(row.line, column: 1))
     }
     self.columns = columns
@@ -69,8 +69,12 @@ struct DelimitedHeader {
     }
   }
 
-  /// A hint for a header without a required column.
-  private static func hint(_ names: Set<String>, needed: String) -> String {
+  /// The number of columns, and of characters of each, that messages quote.
+  private static let (quotedColumns, quotedLength) = (10, 60)
+
+  /// A hint for a header without a required column: its separator if that is wrong, else its columns as they were read.
+  private static func hint(_ row: DelimitedRows.Row, needed: String) -> String {
+    let names = row.cells.map { String($0.text.trimmingBlanks) }
     let separators: [(Character, String)] = [
       ("\t", "by tabs, as in .tsv"), (",", "by commas, as in .csv"), (";", "by semicolons, as in .csv"),
     ]
@@ -80,7 +84,10 @@ struct DelimitedHeader {
         return "; its columns are separated \(meaning): give the file that extension"
       }
     }
-    return NearestName.nearest(to: needed, among: names.sorted()).map { "; it has \"\($0)\"" } ?? ""
+    let quoted = names.prefix(quotedColumns).map { name in
+      "\"\(name.prefix(quotedLength))" + (name.count > quotedLength ? "…\"" : "\"")
+    }
+    return "; it has " + quoted.joined(separator: ", ") + (names.count > quotedColumns ? ", …" : "")
   }
 
   /// The item of a row below the header; nil for an empty row.

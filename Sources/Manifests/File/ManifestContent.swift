@@ -34,14 +34,18 @@ package struct ManifestContent: Sendable {
 
   /// Reads the manifest from its beginning and passes on its items, in order. A source is replaced by the items of its list, if
   /// that is there.
-  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source, `syntax` when it is an HTML page or a picture.
+  /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source, `syntax` when either is of an `OtherKind`.
   package func read(_ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     defer { if ([file] + (list.map { [$0.file] } ?? [])).contains(where: Self.isLarge) { Allocator.giveBackFreed() } }
+    if let kind = try OtherKind(of: file) {
+      throw ManifestProblem(.syntax, "the file is \(kind.name), not a manifest; \(kind.remedy)", at: .file)
+    }
     try format.read(file, fields) { item in
       guard case .source = item, let list else { return try yield(item) }
       do {
-        if let kind = try list.file.otherKind() {
-          throw ManifestProblem(.syntax, "\(list.url) is \(kind), not a list of entries", at: .file)
+        if let kind = try OtherKind(of: list.file) {
+          let message = "\(list.url) is \(kind.name), not a list of entries; \(kind.remedy)"
+          throw ManifestProblem(.syntax, message, at: .file)
         }
         try list.format.read(list.file, fields) { item in try yield(item.listed()) }
       } catch let problem as ManifestProblem {
@@ -76,39 +80,5 @@ extension ManifestProblem {
     // A problem that `yield` has thrown is already located in the list.
     if case .source = location { return self }
     return ManifestProblem(code, message, at: .source(location))
-  }
-}
-
-extension ManifestFile {
-  /// The number of bytes that are examined.
-  private static let beginning = 512
-
-  private static let pictures: [(signature: [UInt8], kind: String)] = [
-    ([0xFF, 0xD8, 0xFF], "a JPEG picture"), ([0x89, 0x50, 0x4E, 0x47], "a PNG picture"),
-    (Array("GIF8".utf8), "a GIF picture"), (Array("RIFF".utf8), "a WebP picture"),
-  ]
-
-  /// What the file evidently is instead of a manifest, in words with an article: a server's answer in place of a list, such as a
-  /// login page, or a picture whose URL was given for that of a list. nil for everything else.
-  /// - Throws: `SystemError`.
-  func otherKind() throws -> String? {
-    struct Enough: Error {}
-    var start: [UInt8] = []
-    do {
-      try eachRawChunk { chunk in
-        start += chunk.prefix(Self.beginning - start.count)
-        if start.count == Self.beginning { throw Enough() }
-      }
-    } catch is Enough {
-    } catch is ManifestProblem {
-      return nil
-    }
-    if let picture = Self.pictures.first(where: { start.starts(with: $0.signature) }), start.contains(0) {
-      return picture.kind
-    }
-    if start.starts(with: [0xEF, 0xBB, 0xBF]) { start.removeFirst(3) }
-    let text = String(decoding: start.drop { $0 <= 0x20 }, as: UTF8.self).lowercased()
-    let isHTML = text.hasPrefix("<") && ["<!doctype html", "<html", "<head", "<body"].contains(where: text.contains)
-    return isHTML ? "an HTML page" : nil
   }
 }

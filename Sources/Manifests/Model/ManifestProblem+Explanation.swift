@@ -4,7 +4,8 @@ extension ManifestProblem.Code {
     switch self {
     case .syntax:
       "not well-formed; also a key, a field or a column that occurs twice (the message says where the first is), "
-        + "an empty `.json` or `.plist`, a row with too many or too few cells, damaged gzip"
+        + "an empty `.json` or `.plist`, a row with too many or too few cells, damaged gzip, a file of another kind, such as "
+        + "a spreadsheet or an HTML page"
     case .encoding:
       "not UTF-8; tables and text lists may also be Windows-1252 as a whole, tables UTF-16 with a byte-order mark"
     case .tooLarge:
@@ -35,7 +36,7 @@ extension ManifestProblem.Code {
   /// The remedy.
   package var remedy: String {
     switch self {
-    case .syntax: "see `where`"
+    case .syntax: "see the message"
     case .encoding: "save it as UTF-8"
     case .tooLarge: "use `.jsonl`, or shorter lines"
     case .tooDeep: "flatten it"

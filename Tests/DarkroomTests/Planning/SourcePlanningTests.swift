@@ -124,7 +124,8 @@ import Transfer
   ])
   func `a list that is an HTML page is called so`(name: String, text: String) throws {
     let (findings, _) = try plan(#"{"source": "http://h/l"}"#, list: (name, text))
-    let message = "http://h/found is an HTML page, not a list of entries"
+    let message =
+      "http://h/found is an HTML page, not a list of entries; open it in a browser: it may say why there is no list"
     #expect(findings.problems == [ManifestProblem(.syntax, message, at: .source(.file))])
   }
 
