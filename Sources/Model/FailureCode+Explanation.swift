@@ -114,11 +114,11 @@ extension FailureCode {
     case .notAnImage:
       Explanation(
         cause: "the file is empty or something else; the message says what it looks like",
-        remedy: "open the URL in a browser: it is often a page that says what is wrong")
+        remedy: "look at the source: it is often a page that says what is wrong")
     case .unsupportedFormat:
       Explanation(
         cause: "a picture in a format or kind that is not read, such as GIF or TIFF",
-        remedy: "give the URL of a JPEG, PNG or WebP picture, or convert it before")
+        remedy: "give a JPEG, PNG or WebP picture, or convert it before")
     case .imageCorrupt: Explanation(cause: "the picture's data are inconsistent", remedy: "get an intact copy")
     case .imageTruncated:
       Explanation(
@@ -130,11 +130,11 @@ extension FailureCode {
         cause: "more than `--max-pixels`, too many scans, sides that the output format cannot hold, or more memory "
           + "than a decoder may have, or than there is: the kernel killed the decoder even while nothing else was "
           + "decoded",
-        remedy: "a higher `--max-pixels`, a larger memory limit of the service or container, or another `format`")
+        remedy: "raise the limit that the message names, choose another `format`, or give a smaller picture")
     case .imageTooSmall:
       Explanation(
         cause: "fewer than `--min-pixels`",
-        remedy: "often a placeholder: open the URL in a browser; or a lower `--min-pixels`")
+        remedy: "look at the source: it is often a placeholder; or a lower `--min-pixels`")
     case .filterFailed:
       Explanation(
         cause: "the picture could be read, but the result not be made",

@@ -42,6 +42,9 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
 
   package var isMissing: Bool { if case .missing = self { true } else { false } }
 
+  /// Whether another instance owns this folder.
+  package func isBusy(_ path: String?) -> Bool { if case .busy(let folder, _) = self { folder == path } else { false } }
+
   /// The error for a named argument, without the userinfo of a URL, since the argument may have been meant as one.
   package static func missing(_ path: String, _ why: String) -> StopError {
     .missing("\(SourceLocation.redacted(path)): \(why)")

@@ -89,6 +89,11 @@ import Transfer
       lines.contains { $0.hasPrefix("and ") } && lines.last?.contains("each of \(FailureCode.all.count) jobs") == true)
   }
 
+  @Test func `the remedies for pictures fit files as well, and whichever limit was exceeded`() {
+    let remedies = FailureCode.all.filter { $0.stage == .filter }.map { $0.remedy(httpStatus: nil) }
+    #expect(!remedies.isEmpty && !remedies.contains { $0.contains("browser") || $0.contains("--max-pixels") })
+  }
+
   @Test func `every code has a remedy of its own line, which names only options that there are`() throws {
     let statuses = [301, 401, 403, 404, 408, 410, 418, 429, 500, 503, 599]
     let ofStatuses = statuses.map {

@@ -164,6 +164,7 @@ import Testing
     try FileManager.default.copyItem(atPath: there, toPath: missing)
     let dropped = try DarkroomCommand.run(retry).expect(status: 0)
     #expect(dropped.output == "job\n")
+    #expect(dropped.error == "no instance is running; the next \"darkroom run\" or \"darkroom watch\" processes it\n")
     #expect(try folders.inboxNames() == ["job.txt"])
     #expect(try folders.run(["--file-root", root.path]).status == 0)
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2, reused: 1))

@@ -13,6 +13,7 @@ import Transfer
     EntryFault("address-not-allowed", url: "http://10.0.0.1/x.jpg", saying: "--allow-net 10.0.0.0/8"),
     EntryFault("file-not-found", url: "missing.jpg", saying: "missing.jpg"),
     EntryFault("host-not-found", url: "http://name.invalid/x.jpg", saying: "there is no host name.invalid"),
+    EntryFault("host-not-found", url: "http:/name.invalid/x.jpg", saying: "two slashes before its host: http://HOST/"),
     EntryFault(
       "dns", "download", saying: "proxy.invalid", isRetryable: true, options: ["--proxy", "http://proxy.invalid"]
     ) { _ in ("http://name.invalid/x.jpg", nil) },

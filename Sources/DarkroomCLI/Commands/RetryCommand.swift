@@ -7,7 +7,8 @@ struct RetryCommand: Command {
   let details = """
     Copies the manifest from the job's folder in the outbox. Fields that entries leave out get the values of the options at
     the time of the new run. Entries that failed only because another did (dependency-failed), and cancelled ones, are tried,
-    too. The new report lists every entry; the earlier one moves to history/. Prints the name of the job on standard output.
+    too. The new report lists every entry; the earlier one moves to history/. Prints the name of the job on standard output, and on standard error whether a running instance
+    processes it or the next.
     """
   let examples = [
     "darkroom retry cats",
@@ -20,10 +21,16 @@ struct RetryCommand: Command {
     }
     try invocation.checkJobNames()
     let settings = invocation.settings
-    let drop = ManifestDrop(inbox: try settings.resolvedInbox(for: .dropping))
+    let inbox = try settings.resolvedInbox(for: .dropping)
     // Creates nothing, and leaves the state to its service: the manifest is in the outbox, or there is none.
-    try drop.retry(job, outbox: try settings.resolvedOutbox(for: .reading))
+    try ManifestDrop(inbox: inbox).retry(job, outbox: try settings.resolvedOutbox(for: .reading))
     invocation.console.result(job)
+    if let isWatched = LockFile(inbox: inbox, name: "").isWatched {
+      invocation.console.note(
+        isWatched
+          ? "the running instance processes it"
+          : "no instance is running; the next \"darkroom run\" or \"darkroom watch\" processes it")
+    }
     return .success
   }
 }

@@ -25,8 +25,10 @@ struct RunCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let job = try invocation.settings.checkedJobName()
-    if job != nil, !invocation.operands.contains("-") {
-      throw UsageError("--name is for -, standard input; other jobs are called after their manifests")
+    if let job, !invocation.operands.contains("-") {
+      let file = invocation.operands.count == 1 ? invocation.operands.first : nil
+      let hint = file.map { "darkroom run --name \(job.shellQuoted) - < \($0.shellQuoted)" }
+      throw UsageError("--name is for -, standard input; " + (hint ?? "other jobs are called after their manifests"))
     }
     // The writer may take any time, or never end.
     let input = try Signals.endingAtOnce { try invocation.standardInput() }
@@ -59,8 +61,13 @@ struct RunCommand: Command {
         invocation.console.note("nothing to do in \(configuration.inbox)" + (summary.ignored > 0 ? "; \(ignored)" : ""))
       }
       return ExitCode(summary)
-    } catch StopError.busy(let folder, _) where folder == inbox && isQuiet && manifests.isEmpty {
+    } catch let error as StopError where error.isBusy(inbox) && isQuiet && manifests.isEmpty {
       // The other process does the work: no reason for cron to send mail.
+      return .tryAgain
+    } catch let error as StopError where error.isBusy(inbox) && !manifests.isEmpty {
+      let add = ["darkroom", "add"] + invocation.settings.folderOptions + invocation.operands
+      invocation.console.fail(
+        "\(error)", hint: "to have that instance process it: " + add.map(\.shellQuoted).joined(separator: " "))
       return .tryAgain
     } catch is CancellationError {
       return signals.exitCode ?? .terminated

@@ -1,4 +1,5 @@
 import Foundation
+import System
 
 /// The memory budget for parts of pictures larger than a row: coefficients of a JPEG with several scans, pixels of an
 /// interlaced PNG, of a WebP or of a picture that is rotated, the rows that a stage needs at once. All concurrent passes
@@ -73,7 +74,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
     if let used { return Block(used, self) }
     var start: UnsafeMutableRawPointer?
     guard posix_memalign(&start, 4096, bytes) == 0, let start else {
-      throw ImagingError(code: .imageTooLarge, message: "there is no memory for \(bytes) bytes of a whole picture")
+      throw ImagingError(code: .imageTooLarge, message: "there is no memory for \(ByteCount(bytes)) of a whole picture")
     }
     return Block(Piece(start: start, count: bytes), self)
   }
@@ -105,9 +106,8 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
         throw ImagingError(
           code: .imageTooLarge,
           message: """
-            \(limit) bytes are the limit for what is held of pictures that are interlaced, progressive, WebP, turned or \
-            blurred; \
-            \(picture) needs \(bytes)
+            \(ByteCount(limit)) of memory is the limit for pictures that are interlaced, progressive, WebP, turned or \
+            blurred; \(picture) needs \(ByteCount(bytes))
             """)
       }
       if isCancelled() { throw .cancelled }

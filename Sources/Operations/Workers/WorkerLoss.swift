@@ -46,7 +46,9 @@ enum WorkerLoss: Error, Equatable {
   func error(wasAlone: Bool = false) -> ImagingError {
     switch self {
     case .ended(let ending) where ending.isOutOfMemory:
-      ImagingError(code: .imageTooLarge, message: "the picture needs more memory than a decoder may have")
+      ImagingError(
+        code: .imageTooLarge,
+        message: "the picture needs more memory than a decoder may have; a larger limit of the service may help")
     case .ended(let ending) where ending.isKilled && wasAlone:
       ImagingError(
         code: .imageTooLarge,

@@ -233,7 +233,9 @@ final class HTTPTransfer {
     do throws(TransferError) {
       switch lookup {
       case .addresses(let addresses): addressList = easy.setAddresses(addresses, of: name, port: port)
-      case .notFound: throw TransferError(.hostNotFound, "\(source): there is no host \(name)")
+      case .notFound:
+        throw TransferError(
+          .hostNotFound, "\(source): there is no host \(name)" + SourceLocation.slashHint(for: source))
       case .failed(let reason): throw TransferError(.dns, "\(source): \(name) cannot be resolved now: \(reason)")
       }
       if let now {

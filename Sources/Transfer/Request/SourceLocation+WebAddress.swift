@@ -8,6 +8,12 @@ extension SourceLocation {
   /// Continues a message about a path that looks like a web address without its scheme; empty for other paths.
   var webAddressHint: String { scheme == .file ? Transfer.webAddressHint(for: redacted) : "" }
 
+  /// Continues a message about a web URL that does not have two slashes after its scheme; empty for others.
+  static func slashHint(for text: String) -> String {
+    text.prefixMatch(of: /https?:\/?[^\/]/.ignoresCase()) == nil
+      ? "" : "; a URL has two slashes before its host: \(text.prefix { $0 != ":" }.lowercased())://HOST/…"
+  }
+
   /// Why a file is not read without `--file-root`.
   var fileNotAllowed: String { "\(redacted) is a file; files are only read with --file-root" + webAddressHint }
 
@@ -18,7 +24,8 @@ extension SourceLocation {
 }
 
 /// Continues a message about a text that looks like a web address without its scheme, such as `www.example.com/x.jpg`,
-/// `//example.com/x.jpg` or `example.com:8080/x.jpg`, or with a misspelt one, `https//example.com/x.jpg`; empty for any other.
+/// `//example.com/x.jpg`, `example.com:8080/x.jpg` or `127.0.0.1/x.jpg`, or with a misspelt one, `https//example.com/x.jpg`;
+/// empty for any other.
 /// - Parameter text: Without secrets.
 func webAddressHint(for text: String) -> String {
   if let typed = text.prefixMatch(of: /(https?)\/\//.ignoresCase()) {
@@ -38,6 +45,7 @@ func webAddressHint(for text: String) -> String {
   let isName =
     labels.count > 1 && labels.last?.allSatisfy(\.isLetter) == true && labels.last?.count ?? 0 > 1
     && labels.allSatisfy { !$0.isEmpty && $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" } }
-  guard isName || hasSlashes && !host.isEmpty || hasPort && host == "localhost" else { return "" }
-  return "; if it is on the web, write \(hasPort && host == "localhost" ? "http" : "https")://\(rest)"
+  let isLocal = hasPort && host == "localhost" || IPAddress(host) != nil
+  guard isName || isLocal || hasSlashes && !host.isEmpty else { return "" }
+  return "; if it is on the web, write \(isLocal ? "http" : "https")://\(rest)"
 }

@@ -62,7 +62,8 @@ package struct SourceLocation: Sendable, Hashable {
     do throws(URLHandle.Failure) {
       url = try URLHandle(parsing: text)
     } catch {
-      throw TransferError(.urlInvalid, "\(Transfer.redacted(text, valid: false)) is not a URL: \(error.reason)")
+      let shown = Transfer.redacted(text, valid: false)
+      throw TransferError(.urlInvalid, "\(shown) is not a URL: \(error.reason)" + Self.slashHint(for: shown))
     }
     url.set(CURLUPART_FRAGMENT, nil)
     guard let request = url.part(CURLUPART_URL), let host = url.part(CURLUPART_HOST) else {

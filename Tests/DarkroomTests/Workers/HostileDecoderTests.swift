@@ -259,7 +259,7 @@ import TestSupport
     let workers = try Workers(memory: 256 << 10)
     let error = try #require(throws: ImagingError.self) { try workers.filter(Workers.picture, recipe: "rotate(90)") }
     #expect(error.code == .imageTooLarge)
-    #expect(error.message.contains("131072 bytes are the limit"), "\(error.message)")
+    #expect(error.message.contains("128 KiB of memory is the limit"), "\(error.message)")
     try workers.filter(Workers.picture)
     let counts = workers.pool.counts
     #expect((counts.started, counts.lost) == (1, 0))
@@ -337,7 +337,7 @@ import TestSupport
     try workers.filter(Workers.picture, recipe: "rotate(90)")
     workers.pool.configure(configuration(), available: 256 << 10)
     let error = try #require(throws: ImagingError.self) { try workers.filter(Workers.picture, recipe: "rotate(90)") }
-    #expect(error.message.contains("131072 bytes are the limit"), "\(error.message)")
+    #expect(error.message.contains("128 KiB of memory is the limit"), "\(error.message)")
     workers.pool.configure(configuration(), available: 256 << 20)
     try workers.filter(Workers.picture, recipe: "rotate(90)")
   }
