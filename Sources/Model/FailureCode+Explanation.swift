@@ -95,7 +95,7 @@ extension FailureCode {
     case .tooLarge:
       Explanation(
         cause: "more than `--max-bytes`, or headers of more than 256 KiB",
-        remedy: "if it is wanted, a higher `--max-bytes`")
+        remedy: "if it is wanted, a higher `--max-bytes`; the limits of headers are fixed")
     case .truncated:
       Explanation(cause: "fewer or more bytes came than were announced", remedy: "the server breaks off; retry later")
     case .network:

@@ -8,9 +8,10 @@ struct RunCommand: Command {
   let operands = "[MANIFEST…]"
   let summary = "process what is in the inbox now, or the manifests named, then exit"
   let details = """
-    Manifests named on the command line are copied first and left where they are, unless they lie in the inbox; - reads one
-    from standard input: JSON lines, or the format that its beginning shows. Its job is called stdin unless --name says
-    otherwise. Prints the path of each report on standard output. The state of a report is succeeded, partial (some entries
+    Manifests named on the command line are copied first and left where they are, unless they lie in the inbox; - reads
+    one from standard input: JSON lines, or the format that its beginning shows. Its job is called stdin unless --name
+    says otherwise. If another instance has the inbox, exits with 75 and prints the add command that gives the manifests
+    to it. Prints the path of each report on standard output. The state of a report is succeeded, partial (some entries
     failed), failed (none succeeded), cancelled, rejected (the manifest has errors, or its source could not be read:
     source-failed) or, in history/, superseded (the manifest was replaced meanwhile). An entry that comes after one that
     failed fails with dependency-failed.

@@ -107,7 +107,7 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
           code: .imageTooLarge,
           message: """
             \(ByteCount(limit)) of memory is the limit for pictures that are interlaced, progressive, WebP, turned or \
-            blurred; \(picture) needs \(ByteCount(bytes))
+            blurred; \(picture) needs more than \(ByteCount(bytes))
             """)
       }
       if isCancelled() { throw .cancelled }
