@@ -17,7 +17,7 @@ import TestSupport
   private static func outcome(_ state: JobOutcome.State, problems: Int = 0) -> JobOutcome {
     JobOutcome(
       state: state, counts: .init(total: 2, filtered: 1, failed: 1), bytes: .init(), transfers: Transfers(),
-      problems: (0..<problems).map { .init(code: "syntax", message: "\"entries\":[ \($0)", place: "line \($0)") },
+      problems: (0..<problems).map { .init(code: "syntax", message: "\"entries\":[ \($0)", location: "line \($0)") },
       finished: 5000)
   }
 
