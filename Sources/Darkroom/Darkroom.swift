@@ -200,7 +200,7 @@ package final class Darkroom {
   /// Lets the jobs of earlier processes wait that need options which are missing now.
   private func holdUncovered() {
     jobs.table.queue.holdUncovered { [configuration] job in
-      (try? JobManifest(text: job.details))?.options?.missing(in: configuration) ?? []
+      (try? JobManifest(text: job.details)).map(AcceptedOptions.init)?.missing(in: configuration) ?? []
     }
     for wait in jobs.table.waits(Holds()) where wait.missing_options != nil {
       observe(.warning("job \(wait.job) waits: \(wait.why); start with that, or cancel it"))

@@ -1,37 +1,34 @@
 import Transfer
 
-/// The options without which the entries of a job would fail: a process that lacks them does not work on it.
-package struct AcceptedOptions: Sendable, Equatable, Codable {
-  /// Networks of `--allow-net`.
-  package var networks: [String]?
+/// The options without which entries of a job may fail: a process that lacks them does not work on it.
+package struct AcceptedOptions: Sendable, Equatable {
+  /// The networks of `--allow-net`.
+  let networks: [String]
 
-  /// The folder of `--file-root`.
-  package var fileRoot: String?
+  /// The folder of `--file-root`; nil when it was not given.
+  let fileRoot: String?
 
-  /// Patterns of the rules for hosts.
-  package var hosts: [String]?
+  /// The patterns of the rules for hosts.
+  let hosts: [String]
 
-  /// - Returns: nil when none of the options is set.
-  package init?(_ configuration: Configuration) {
-    let networks = configuration.transfer.addressPolicy.allowedNetworks.map(\.description)
-    let hosts = configuration.hosts.patterns
-    fileRoot = configuration.transfer.fileRoot
-    self.networks = networks.isEmpty ? nil : networks
-    self.hosts = hosts.isEmpty ? nil : hosts
-    if networks.isEmpty, hosts.isEmpty, fileRoot == nil { return nil }
+  /// Those of the acceptance of a job.
+  package init(of manifest: JobManifest) {
+    networks = manifest.networks?.split(separator: " ").map(String.init) ?? []
+    fileRoot = manifest.fileRoot
+    hosts = manifest.hostRules?.split(separator: " ").map(String.init) ?? []
   }
 
   /// Those that another configuration does not cover, as they are written: a wider network or a folder above covers one, and
   /// for a host any rule with the same pattern.
   package func missing(in configuration: Configuration) -> [String] {
     let allowed = configuration.transfer.addressPolicy.allowedNetworks
-    let networks = (networks ?? []).filter { text in
+    let networks = networks.filter { text in
       guard let network = try? Network(parsing: text) else { return false }
       return !allowed.contains { $0.contains(network) }
     }
     let root = configuration.transfer.fileRoot.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
     let fileRoot = fileRoot.flatMap { folder in root.map { (folder + "/").hasPrefix($0) } == true ? nil : folder }
-    let hosts = Set(hosts ?? []).subtracting(configuration.hosts.patterns).sorted()
+    let hosts = Set(hosts).subtracting(configuration.hosts.patterns).sorted()
     return networks.map { "--allow-net \($0)" } + (fileRoot.map { ["--file-root \($0)"] } ?? [])
       + hosts.map { "a rule for host \($0)" }
   }

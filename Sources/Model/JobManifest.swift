@@ -29,8 +29,11 @@ package struct JobManifest: Sendable, Equatable, Codable {
   /// Whether everything is requested again; nil for no, and in ledgers of earlier versions.
   package let refresh: Bool?
 
-  /// What its entries need; nil when it was accepted without such options, and in ledgers of earlier versions.
-  package var options: AcceptedOptions?
+  /// The options on acceptance that its entries may need, see `AcceptedOptions`: networks and patterns of hosts with spaces
+  /// between them, since arrays take long to read. nil when they were not given, and in ledgers of earlier versions.
+  package var networks: String?
+  package var fileRoot: String?
+  package var hostRules: String?
 
   /// Why there is no room for a snapshot, however much is removed, or the file was not read to its end: then there is none.
   /// Default: nil, there is one.
@@ -99,6 +102,9 @@ package struct JobManifest: Sendable, Equatable, Codable {
     outputFormat = configuration.output.format?.rawValue ?? "keep"
     quality = configuration.output.quality
     refresh = configuration.refresh ? true : nil
-    options = AcceptedOptions(configuration)
+    let allowed = configuration.transfer.addressPolicy.allowedNetworks
+    networks = allowed.isEmpty ? nil : allowed.map(\.description).joined(separator: " ")
+    fileRoot = configuration.transfer.fileRoot
+    hostRules = configuration.hosts.isEmpty ? nil : configuration.hosts.patterns.joined(separator: " ")
   }
 }

@@ -56,9 +56,9 @@ package struct OtherKind: Sendable, Equatable {
 
   private static func markup(_ start: [UInt8]) -> OtherKind? {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    let text = String(decoding: start.dropFirst(start.starts(with: mark) ? 3 : 0).drop { $0 <= 0x20 }, as: UTF8.self)
-      .lowercased()
-    guard text.hasPrefix("<") else { return nil }
+    let content = start.dropFirst(start.starts(with: mark) ? 3 : 0).drop { $0 <= 0x20 }
+    guard content.first == UInt8(ascii: "<") else { return nil }
+    let text = String(decoding: content, as: UTF8.self).lowercased()
     if ["<urlset", "<sitemapindex"].contains(where: text.contains) {
       return OtherKind("a sitemap", "write the URLs of the pictures into a .txt file, one on each line")
     }
