@@ -1,3 +1,5 @@
+import System
+
 /// What a file evidently is instead of a manifest, whatever its name: a spreadsheet that was not exported, a picture whose URL
 /// was given for that of a list, or a server's page in place of a list.
 package struct OtherKind: Sendable, Equatable {
@@ -13,19 +15,26 @@ package struct OtherKind: Sendable, Equatable {
   /// - Returns: nil for everything else.
   /// - Throws: `SystemError`.
   package init?(of file: ManifestFile) throws {
+    // Not by way of a chunk, whose pages cost more than all else here.
+    let start =
+      file.isCompressed ? try Self.unpackedStart(of: file) : try OpenFile(reading: file.path).readStart(Self.examined)
+    guard let kind = Self.binary(start) ?? Self.markup(start) else { return nil }
+    self = kind
+  }
+
+  private static func unpackedStart(of file: ManifestFile) throws -> [UInt8] {
     struct Enough: Error {}
     var start: [UInt8] = []
     do {
       try file.eachRawChunk { chunk in
-        start += chunk.prefix(Self.examined - start.count)
-        if start.count == Self.examined { throw Enough() }
+        start += chunk.prefix(examined - start.count)
+        if start.count == examined { throw Enough() }
       }
     } catch is Enough {
     } catch is ManifestProblem {
-      return nil
+      return []
     }
-    guard let kind = Self.binary(start) ?? Self.markup(start) else { return nil }
-    self = kind
+    return start
   }
 
   private init(_ name: String, _ remedy: String) { (self.name, self.remedy) = (name, remedy) }
