@@ -108,6 +108,7 @@ package final class Darkroom {
     gallery.configure(configuration.gallery)
     jobs.work.gallery = gallery.writer
     waitLimits = WaitLimits(configuration, settleTime: watcher.settleTime)
+    if configuration.lockWait != nil { waitLimits.knownLocks = KnownLocks(folders) }
     if let notice = services.notice { observe(.warning(notice)) }
     for trouble in services.earlier.troubles { jobs.report(trouble: trouble) }
   }
@@ -383,7 +384,9 @@ package final class Darkroom {
     (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
     configuration = new
     watcher.configure(new)
+    let knownLocks = waitLimits.knownLocks
     waitLimits = WaitLimits(new, settleTime: watcher.settleTime)
+    waitLimits.knownLocks = knownLocks
     services.configure(new, jobs)
     // Live pages that are not written any more would reload themselves forever.
     if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }

@@ -10,6 +10,9 @@ package struct ManifestFindings {
   /// The warnings, at most `ManifestWarning.reportLimit`.
   package var warnings: [ManifestWarning] = []
 
+  /// Those that the report of the job's last run does not have.
+  package var newWarnings: [ManifestWarning] = []
+
   /// The source of the list of entries; nil when the manifest contains the entries, or the list was downloaded.
   package var source: Entry?
 

@@ -107,6 +107,9 @@ package struct Configuration: Sendable {
   /// Which failures of a job count as success for the exit code and for quiet logs. Default: none.
   package var acceptFailures: FailureAcceptance?
 
+  /// Whether a job without entries counts as failed for the exit code. Default: false.
+  package var failEmpty = false
+
   /// The free bytes of the outbox's file system below which both queues are suspended. Default: 256 MiB.
   package var minFree = 256 << 20
 

@@ -38,6 +38,16 @@ package struct ReportHead: Sendable, Equatable {
 
   package var counts: JobOutcome.Counts? { self["counts"].flatMap(JobOutcome.Counts.init) }
 
+  /// The messages of its warnings.
+  package var warnings: Set<String> {
+    guard case .array(let warnings)? = self["warnings"] else { return [] }
+    return Set(
+      warnings.compactMap { warning in
+        guard case .object(let members) = warning else { return nil }
+        return members.first { $0.key == "message" }?.value.string
+      })
+  }
+
   package var sinceLast: SinceLast? { self["since_last"].flatMap(SinceLast.init) }
 }
 

@@ -12,7 +12,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   /// The wanted name is taken until a job is done.
   case taken(String)
   /// The queues were suspended for longer than `--lock-wait`.
-  case pausedTooLong(seconds: Double, causes: String)
+  /// - Parameter isKnown: Whether the last process already ended because of the same locks.
+  case pausedTooLong(seconds: Double, causes: String, isKnown: Bool)
   /// Manifests were being written for longer than `--lock-wait`.
   case unsettled(files: [String], seconds: Double)
   /// Jobs could not begin for longer than `--lock-wait`: why, a line each.
@@ -35,7 +36,7 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
       "still being written after \(seconds.formatted()) s, the limit of --lock-wait: \(files.joined(separator: ", "))"
     case .held(let jobs, let seconds):
       "cannot go on after \(seconds.formatted()) s, the limit of --lock-wait: \(jobs.joined(separator: "; "))"
-    case .pausedTooLong(let seconds, let causes):
+    case .pausedTooLong(let seconds, let causes, _):
       "paused for \(seconds.formatted()) s, the limit of --lock-wait, by \(causes)"
     }
   }

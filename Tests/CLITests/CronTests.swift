@@ -34,6 +34,46 @@ import Testing
     try first.stop()
   }
 
+  @Test func `a warning about a manifest is mailed once, and again when it is another`() throws {
+    let folders = try DarkroomFolders()
+    func mail(_ columns: String) throws -> String {
+      try folders.drop("job.csv", "url,\(columns)\ncoffee.jpg,grayscale()\n")
+      return try folders.run(["--quiet", "--filters", "none"]).expect(status: 0).error
+    }
+    #expect(try mail("Filter").contains("job: warning: "))
+    #expect(try mail("Filter").isEmpty)
+    #expect(try mail("Filers").contains("job: warning: "))
+  }
+
+  @Test func `a lock is mailed once, and another one anew`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    func mail() throws -> String {
+      try folders.run(["--quiet", "--lock-wait", "0.1"]).expect(status: 75).error
+    }
+    try folders.drop("backup.lock", "")
+    #expect(try mail().contains("by backup.lock"))
+    #expect(try mail().isEmpty)
+    try folders.drop("deploy.lock", "")
+    #expect(try mail().contains("deploy.lock"))
+    try FileManager.default.removeItem(atPath: folders.inbox + "/deploy.lock")
+    #expect(try mail().isEmpty)
+    try folders.drop("backup.lock", "until noon")
+    #expect(try mail().contains("by backup.lock (until noon)"))
+  }
+
+  @Test func `a list without entries fails with --fail-empty, also for who waits`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "")
+    let run = try folders.run(["--quiet", "--fail-empty"]).expect(status: 1)
+    #expect(run.error.contains("job job has no entries"))
+    let wait = { (more: [String]) in try DarkroomProcess.run(["wait", "job"] + folders.named + more) }
+    try wait(["--fail-empty"]).expect(status: 1)
+    try wait([]).expect(status: 0)
+    try folders.drop("job.txt", "")
+    try folders.run(["--quiet"]).expect(status: 0)
+  }
+
   @Test func `a file that is no manifest is told once, and again when it has changed`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("notes.docx", "")

@@ -102,7 +102,7 @@ import Testing
     let options = try Self.options()
     #expect(options.count > 25)
     let folder = try TemporaryFolder()
-    let flags: Set = ["json", "refresh", "all", "keep-originals", "prune", "watch"]
+    let flags: Set = ["json", "refresh", "all", "keep-originals", "prune", "watch", "fail-empty"]
     for (option, takers) in options where !["help", "version"].contains(option) {
       guard let other = Self.commands.first(where: { !takers.contains($0) }) else { continue }
       let value = try DarkroomCommand.run(

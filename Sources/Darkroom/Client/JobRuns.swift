@@ -92,6 +92,7 @@ struct JobRuns {
   }
 
   private func accepted(_ head: ReportHead, _ state: JobOutcome.State) -> JobOutcome.State {
+    if configuration.failEmpty, state == .succeeded, head.counts?.total == 0 { return .failed }
     let isAccepted = head.counts.map {
       configuration.acceptFailures?.accepts(state, $0, sinceLast: head.sinceLast) == true
     }

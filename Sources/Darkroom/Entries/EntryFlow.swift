@@ -97,11 +97,14 @@ final class EntryFlow {
 
   // MARK: Starting
 
-  /// Whether an entry may start, and there is space on the disk for it.
+  /// Whether the gate lets an entry start.
+  private var isOpen: Bool { gate.entries == .all || gate.entries == .one && pending.inProgress.isEmpty }
+
+  /// Whether an entry may start, and there is space on the disk for it. To be asked last: it looks at the disk.
   var mayStart: Bool {
-    guard gate.entries == .all || gate.entries == .one && pending.inProgress.isEmpty else { return false }
-    return suspension.space.hasRoom(
-      besides: pending.inProgress.count + holders, now: Clock.monotonicMilliseconds)
+    isOpen
+      && suspension.space.hasRoom(
+        besides: pending.inProgress.count + holders, now: Clock.monotonicMilliseconds)
   }
 
   /// When another entry may start, in milliseconds of the monotonic clock; nil when that does not depend on the time.
@@ -109,7 +112,7 @@ final class EntryFlow {
   var nextStart: Int? {
     guard endedSources.isEmpty else { return 0 }
     if hasMoreToFail, mayStart { return 0 }
-    guard mayStart, pending.lowestPriorityWithRoom(besides: holders) != nil else { return nil }
+    guard pending.lowestPriorityWithRoom(besides: holders) != nil, mayStart else { return nil }
     let change = scheduler.nextChange
     return dependents.due.map { min(change ?? .max, $0) } ?? change
   }
@@ -122,14 +125,12 @@ final class EntryFlow {
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?, hasOthers: Bool) {
     // Done even if no entry may start, since the loop wakes up when it is due.
     for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
-    guard mayStart else { return }
+    guard isOpen else { return }
     pending.adjustLimits(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now, hasOthers: hasOthers)
     let perHost = configuration.transfer.perHost
     var failed = 0
-    while mayStart, failed < EntryScheduler.roundLimit,
-      let lowest = pending.lowestPriorityWithRoom(besides: holders)
-    {
+    while failed < EntryScheduler.roundLimit, let lowest = pending.lowestPriorityWithRoom(besides: holders), mayStart {
       do throws(EntryScheduler.IndexError) {
         let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
         guard let next, let entries = runs[next.run] else { break }

@@ -13,7 +13,7 @@ package enum Event: Sendable {
   /// A manifest was accepted, or an unfinished job was resumed, and is being planned.
   case jobAccepted(job: String, file: String)
   /// A manifest was planned with warnings.
-  case manifestDoubtful(job: String, [ManifestWarning])
+  case manifestDoubtful(job: String, [ManifestWarning], new: [ManifestWarning])
   /// The list of a job's entries is being downloaded. The URL has no secrets.
   case jobFetching(job: String, url: String)
   /// A job has begun, or continues after a restart.

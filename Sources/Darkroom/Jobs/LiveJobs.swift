@@ -62,7 +62,7 @@ final class LiveJobs {
     return RunTable.Context(
       now: Clock.monotonicSeconds, milliseconds: now, wall: Clock.wallMilliseconds,
       paused: suspension.activity.paused(now), gate: flow.gate, holds: flow.holds,
-      acceptedFailures: planner.configuration.acceptFailures,
+      acceptedFailures: planner.configuration.acceptFailures, failsEmpty: planner.configuration.failEmpty,
       activity: { [flow] in flow.activity(of: $0, $1) }, isInProgress: { [flow] in flow.pending.isInProgress(run: $0) },
       transfers: { [flow] in flow.scheduler.transfers(run: $0) }, hostHolds: { [flow] in flow.holds(of: $0) })
   }

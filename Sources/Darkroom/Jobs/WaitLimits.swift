@@ -6,6 +6,9 @@ import System
 package struct WaitLimits {
   private let limit: Double?
 
+  /// The locks by which the last process was paused when it ended. Default: nil, not known.
+  var knownLocks: KnownLocks?
+
   /// The time within which a file settles that is not written any more, in seconds.
   private let settleTime: Double
 
@@ -41,9 +44,12 @@ package struct WaitLimits {
     guard let limit, jobs.pending.isIdle, jobs.flow.undelivered == 0 || jobs.suspension.failures.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
+    let known = knownLocks
     try wait(until: Double(since) / 1000 + limit, now) {
       let causes = [jobs.suspension.pauses.description] + jobs.flow.holds.planning.map(\.hold.reason)
-      return .pausedTooLong(seconds: limit, causes: causes.filter { !$0.isEmpty }.joined(separator: ", "))
+      let text = causes.filter { !$0.isEmpty }.joined(separator: ", ")
+      let isKnown = known?.cover(jobs.suspension.pauses.open(since: 0)) == true && jobs.flow.holds.planning.isEmpty
+      return .pausedTooLong(seconds: limit, causes: text, isKnown: isKnown)
     }
   }
 

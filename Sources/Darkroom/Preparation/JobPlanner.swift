@@ -218,6 +218,7 @@ struct JobPlanner: Sendable {
     var findings: ManifestFindings
     (index, findings) = try makeIndex(task, isInMemory: !earlier.hasOutputs && !earlier.hasFailures, lastNames: names)
     findings.warnings += manifest.list?.manifestWarnings ?? []
+    let reported = findings.warnings.isEmpty ? [] : reportedWarnings(in: folder)
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {
       var plan = try planSource(source, task, run, index, findings, unsynced)
@@ -251,6 +252,7 @@ struct JobPlanner: Sendable {
       // Creates the log, so that users can follow it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
+    findings.newWarnings = findings.warnings.filter { !reported.contains($0.message) }
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total,
       next: try finishing(job) ?? (isFine ? .work : .reject), findings: findings, earlier: earlier, sources: sources,
@@ -265,6 +267,12 @@ struct JobPlanner: Sendable {
   /// The pauses of earlier processes.
   func pauses(of task: Task) throws -> [LedgerPause] {
     task.isResumed ? try ledger.pauses(run: task.job.runID) : []
+  }
+
+  /// The messages of the warnings in the report of the job's last run.
+  private func reportedWarnings(in folder: OpenFolder) -> Set<String> {
+    let report = try? folder.open(reading: "report.json")
+    return report.flatMap { try? ReportHead(of: $0) }?.warnings ?? []
   }
 
   /// The warning for a last run with a manifest of another format, since the user may have meant two jobs.

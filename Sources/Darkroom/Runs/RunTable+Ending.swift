@@ -52,6 +52,10 @@ extension RunTable {
       effects.append(.observe(.warning(why)))
     }
     let isAccepted = outcome.job.state != .succeeded && context.acceptedFailures?.accepts(outcome.job) == true
+    if context.failsEmpty, outcome.job.state == .succeeded, outcome.job.counts.total == 0 {
+      summary.states.insert(.failed)
+      effects.append(.observe(.warning("job \(run.name) has no entries")))
+    }
     // A superseded run does not count, since a later run of the job does.
     if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
     effects.append(.removeRequests(run))

@@ -77,7 +77,8 @@ extension RunTable {
   private mutating func adopt(_ plan: Plan, for run: JobRun, _ context: Context) -> [Effect] {
     var effects: [Effect] = []
     if !plan.findings.warnings.isEmpty, !run.isPlannedAgain {
-      effects.append(.observe(.manifestDoubtful(job: run.name, plan.findings.warnings)))
+      let (all, new) = (plan.findings.warnings, plan.findings.newWarnings)
+      effects.append(.observe(.manifestDoubtful(job: run.name, all, new: new)))
     }
     switch plan.next {
     case .deliver(let report):

@@ -96,6 +96,8 @@ struct RunTable {
     var gate = Gate()
     var holds = Holds()
     var acceptedFailures: FailureAcceptance?
+    /// As `Configuration.failEmpty`.
+    var failsEmpty = false
     /// The activity of a run's entries.
     var activity: (Int, RunEntries) -> RunEntries.Activity = { _, _ in .busy }
     /// Whether operations of a run are in progress.

@@ -70,6 +70,9 @@ struct RunCommand: Command {
       invocation.console.fail(
         "\(error)", hint: "to have that instance process it: " + add.map(\.shellQuoted).joined(separator: " "))
       return .tryAgain
+    } catch StopError.pausedTooLong(_, _, isKnown: true) where isQuiet {
+      // The last process has said so.
+      return .tryAgain
     } catch is CancellationError {
       return signals.exitCode ?? .terminated
     }

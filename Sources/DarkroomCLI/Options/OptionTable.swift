@@ -174,6 +174,8 @@ enum OptionTable {
     Option(
       "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait"],
       "exit with 0, and stay quiet, if all failures are known from the last run, or at most N entries or N% of them"),
+    Option(
+      "fail-empty", \.configuration.failEmpty, .flag, of: ["run", "wait"], "exit with 1 if a job has no entries"),
   ]
 
   private static let allCommands = [

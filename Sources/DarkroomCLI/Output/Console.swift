@@ -66,10 +66,12 @@ final class Console {
       let done = total.map { "\(ended) of \($0) done" } ?? "accepted"
       log(.normal, "\(job): \(done); the next start goes on")
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
-    case .manifestDoubtful(let job, let warnings):
-      for warning in warnings.prefix(Self.shownProblems) { log(.normal, "\(job): warning: \(warning)") }
+    case .manifestDoubtful(let job, let all, let new):
+      // What cron mails it mails once, and not each night.
+      let warnings = verbosity == .quiet ? new : all
+      for warning in warnings.prefix(Self.shownProblems) { log(.quiet, "\(job): warning: \(warning)") }
       let more = warnings.count - Self.shownProblems
-      if more > 0 { log(.normal, "\(job): and \(more.of("more warning", "more warnings"))") }
+      if more > 0 { log(.quiet, "\(job): and \(more.of("more warning", "more warnings"))") }
     case .jobFetching(let job, let url): log(.normal, "\(job): its entries are listed by \(url)")
     case .jobStarted(let job, let total, let ended, let deferred):
       let done = ended > 0 ? ", \(ended) of them already done" : ""

@@ -48,7 +48,7 @@ extension Event {
     case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
     case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
-    case .manifestDoubtful(let job, let warnings):
+    case .manifestDoubtful(let job, let warnings, _):
       .object(["job": .string(job), "warnings": .array(warnings.map(\.json))])
     case .jobFetching(let job, let url): .object(["job": .string(job), "url": .string(url)])
     case .jobStarted(let job, let total, let ended, let deferred):

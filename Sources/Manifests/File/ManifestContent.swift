@@ -5,24 +5,26 @@ package struct ManifestContent: Sendable {
   /// The list from a manifest's source.
   package struct List: Sendable {
     package let format: any ManifestFormat
-    package let file: ManifestFile
+    package private(set) var file: ManifestFile
 
     /// The URL of the list, without secrets.
     package let url: String
 
     package init(format: any ManifestFormat, file: ManifestFile, url: String) {
       (self.format, self.file, self.url) = (format, file, url)
+      self.file.throwsOtherKind = true
     }
   }
 
   private let format: any ManifestFormat
-  private let file: ManifestFile
+  private var file: ManifestFile
 
   /// The list from the manifest's source; nil until it has been fetched, and without a source.
   package var list: List?
 
   package init(format: any ManifestFormat, file: ManifestFile, list: List?) {
     (self.format, self.file, self.list) = (format, file, list)
+    self.file.throwsOtherKind = true
   }
 
   /// Whether reading a file whole takes so much memory, in small blocks, that freed memory should be returned: of 820 MB for
@@ -37,20 +39,24 @@ package struct ManifestContent: Sendable {
   /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source, `syntax` when either is of an `OtherKind`.
   package func read(_ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     defer { if ([file] + (list.map { [$0.file] } ?? [])).contains(where: Self.isLarge) { Allocator.giveBackFreed() } }
-    if let kind = try OtherKind(of: file) {
+    do {
+      try format.read(file, fields) { item in
+        guard case .source = item, let list else { return try yield(item) }
+        try read(list, fields, yield)
+      }
+    } catch let kind as OtherKind {
       throw ManifestProblem(.syntax, "the file is \(kind.name), not a manifest; \(kind.remedy)", at: .file)
     }
-    try format.read(file, fields) { item in
-      guard case .source = item, let list else { return try yield(item) }
-      do {
-        if let kind = try OtherKind(of: list.file) {
-          let message = "\(list.url) is \(kind.name), not a list of entries; \(kind.remedy)"
-          throw ManifestProblem(.syntax, message, at: .file)
-        }
-        try list.format.read(list.file, fields) { item in try yield(item.listed()) }
-      } catch let problem as ManifestProblem {
-        throw problem.listed
-      }
+  }
+
+  private func read(_ list: List, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
+    do {
+      try list.format.read(list.file, fields) { item in try yield(item.listed()) }
+    } catch let problem as ManifestProblem {
+      throw problem.listed
+    } catch let kind as OtherKind {
+      let message = "\(list.url) is \(kind.name), not a list of entries; \(kind.remedy)"
+      throw ManifestProblem(.syntax, message, at: .source(.file))
     }
   }
 }

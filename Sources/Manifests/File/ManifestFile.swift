@@ -12,6 +12,9 @@ package struct ManifestFile {
   package let path: String
   package let isCompressed: Bool
 
+  /// Whether reading throws an `OtherKind` when the file evidently is one. Default: false.
+  var throwsOtherKind = false
+
   package init(path: String, isCompressed: Bool) { (self.path, self.isCompressed) = (path, isCompressed) }
 
   /// A file whose name shows whether it is gzip.
@@ -117,12 +120,19 @@ package struct ManifestFile {
   }
 
   /// Calls `body` with the unpacked content of the file. All pieces but the last have 256 KiB.
+  /// - Throws: `OtherKind` if `throwsOtherKind`.
   func eachRawChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let file = try OpenFile(reading: path)
-    guard isCompressed else { return try file.eachChunk(body) }
+    var isFirst = throwsOtherKind
+    func pass(_ chunk: UnsafeRawBufferPointer) throws {
+      if isFirst, let kind = OtherKind(start: chunk) { throw kind }
+      isFirst = false
+      try body(chunk)
+    }
+    guard isCompressed else { return try file.eachChunk(pass) }
     let gzip = GzipReader()
-    try file.eachChunk { try gzip.unpack($0, body) }
-    try gzip.finish(body)
+    try file.eachChunk { try gzip.unpack($0, pass) }
+    try gzip.finish(pass)
   }
 }
 

@@ -2,7 +2,7 @@ import System
 
 /// What a file evidently is instead of a manifest, whatever its name: a spreadsheet that was not exported, a picture whose URL
 /// was given for that of a list, or a server's page in place of a list.
-package struct OtherKind: Sendable, Equatable {
+package struct OtherKind: Error, Equatable {
   /// With an article, e.g. `a PNG picture`.
   package let name: String
 
@@ -15,26 +15,25 @@ package struct OtherKind: Sendable, Equatable {
   /// - Returns: nil for everything else.
   /// - Throws: `SystemError`.
   package init?(of file: ManifestFile) throws {
-    // Not by way of a chunk, whose pages cost more than all else here.
-    let start =
-      file.isCompressed ? try Self.unpackedStart(of: file) : try OpenFile(reading: file.path).readStart(Self.examined)
-    guard let kind = Self.binary(start) ?? Self.markup(start) else { return nil }
-    self = kind
-  }
-
-  private static func unpackedStart(of file: ManifestFile) throws -> [UInt8] {
     struct Enough: Error {}
-    var start: [UInt8] = []
+    var file = file
+    file.throwsOtherKind = true
     do {
-      try file.eachRawChunk { chunk in
-        start += chunk.prefix(examined - start.count)
-        if start.count == examined { throw Enough() }
-      }
+      try file.eachRawChunk { _ in throw Enough() }
+    } catch let kind as OtherKind {
+      self = kind
+      return
     } catch is Enough {
     } catch is ManifestProblem {
-      return []
     }
-    return start
+    return nil
+  }
+
+  /// - Parameter start: The beginning of a file; all that is examined, or the whole file.
+  init?(start: UnsafeRawBufferPointer) {
+    let start = start.prefix(Self.examined)
+    guard let kind = Self.binary(start) ?? Self.markup(start) else { return nil }
+    self = kind
   }
 
   private init(_ name: String, _ remedy: String) { (self.name, self.remedy) = (name, remedy) }
@@ -46,7 +45,7 @@ package struct OtherKind: Sendable, Equatable {
     (Array("RIFF".utf8), "WebP"),
   ]
 
-  private static func binary(_ start: [UInt8]) -> OtherKind? {
+  private static func binary(_ start: Slice<UnsafeRawBufferPointer>) -> OtherKind? {
     guard start.contains(0) else { return nil }
     if let format = signatures.first(where: { start.starts(with: $0.bytes) })?.name {
       return OtherKind("a \(format) picture", "write its URL or path into a .txt file; for paths, give --file-root")
@@ -63,7 +62,7 @@ package struct OtherKind: Sendable, Equatable {
     return OtherKind("a ZIP archive", "give the manifest that is in it")
   }
 
-  private static func markup(_ start: [UInt8]) -> OtherKind? {
+  private static func markup(_ start: Slice<UnsafeRawBufferPointer>) -> OtherKind? {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let content = start.dropFirst(start.starts(with: mark) ? 3 : 0).drop { $0 <= 0x20 }
     guard content.first == UInt8(ascii: "<") else { return nil }
