@@ -142,7 +142,7 @@ extension Artifact {
 
 extension Delivery {
   /// The folder of the target, relative to the job's.
-  var subfolder: String { target.contains("/") ? Folder.parent(of: target) : "" }
+  var subfolder: String { target.utf8.contains(UInt8(ascii: "/")) ? Folder.parent(of: target) : "" }
 }
 
 extension EntryFailure {

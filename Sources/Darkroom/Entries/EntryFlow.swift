@@ -135,7 +135,7 @@ final class EntryFlow {
         let next = try scheduler.next(now: Clock.monotonicMilliseconds, perHost: perHost, lowest: lowest)
         guard let next, let entries = runs[next.run] else { break }
         entries.lastStarted = now
-        if try !start(next, entries.plan, configuration, cache) { failed += 1 }
+        if try !start(next, entries, configuration, cache) { failed += 1 }
       } catch {
         indexFailed(error)
       }
@@ -151,7 +151,7 @@ final class EntryFlow {
     do throws(EntryScheduler.IndexError) {
       let now = Clock.monotonicMilliseconds
       hasMoreToFail = try scheduler.passOn(now: now) { next throws(EntryScheduler.IndexError) in
-        if let entries = runs[next.run] { _ = try start(next, entries.plan, configuration, nil) }
+        if let entries = runs[next.run] { _ = try start(next, entries, configuration, nil) }
       }
     } catch {
       indexFailed(error)
@@ -160,15 +160,15 @@ final class EntryFlow {
 
   /// - Returns: Whether the entry is in the queues. If not, it has failed without a request.
   private func start(
-    _ next: EntryScheduler.Next, _ plan: Plan, _ configuration: Configuration, _ cache: DownloadCache?
+    _ next: EntryScheduler.Next, _ entries: RunEntries, _ configuration: Configuration, _ cache: DownloadCache?
   ) throws(EntryScheduler.IndexError) -> Bool {
     let now = Clock.monotonicMilliseconds
     let (lastFailure, earlier, variants): (LedgerFailure?, EarlierResults?, [Int])
     do throws(EntryScheduler.IndexError) {
       (lastFailure, earlier, variants) = try scheduler.withIndex(of: next.run, now: now) {
         try (
-          plan.earlier.hasFailures ? plan.index.failure(next.entry.name) : nil,
-          earlierResults(of: next.entry, plan, withOriginals: configuration.keepOriginals),
+          entries.plan.earlier.hasFailures ? entries.plan.index.failure(next.entry.name) : nil,
+          earlierResults(of: next.entry, entries, withOriginals: configuration.keepOriginals),
           scheduler.waitingVariants(for: next.entry, run: next.run)
         )
       }
@@ -179,7 +179,7 @@ final class EntryFlow {
     if configuration.entryTimeout != nil { scheduler.startTimer(next.id, now: suspension.activity.now(now)) }
     let left = timeLeft(next.id, configuration)
     let record = PhotoRecord(
-      next.entry, run: plan.run, mirror: next.history.mirror, attempts: next.history.attempts,
+      next.entry, run: entries.plan.run, mirror: next.history.mirror, attempts: next.history.attempts,
       settings: HostSettings(next.budget, configuration.transfer, left: left), lastFailure: lastFailure,
       isCutShort: configuration.transfer.isCutShort(left: left, next.budget), partial: next.history.partial,
       earlierMirrors: next.history.mirrorFailures,
@@ -196,15 +196,17 @@ final class EntryFlow {
     let isFile = SourceLocation.hostName(of: record.url) == nil
     pending.start(
       record, cache: isFile ? nil : cache, earlier: earlier, reportsBeginning: next.hasInterval,
-      reportsAnswer: next.awaitsAnswer, keepingIn: plan.source == nil ? nil : state)
+      reportsAnswer: next.awaitsAnswer, keepingIn: entries.isSource ? state : nil)
     return true
   }
 
-  private func earlierResults(of entry: Entry, _ plan: Plan, withOriginals: Bool) throws -> EarlierResults? {
-    guard plan.earlier.hasOutputs else { return nil }
+  private func earlierResults(
+    of entry: Entry, _ entries: RunEntries, withOriginals: Bool
+  ) throws -> EarlierResults? {
+    guard entries.plan.earlier.hasOutputs else { return nil }
     let targets = EarlierResults.targets(of: entry, withOriginals: withOriginals)
-    let outputs = try targets.compactMap { try plan.index.output($0) }
-    return EarlierResults(folder: plan.run.folder, outputs: outputs)
+    let outputs = try targets.compactMap { try entries.plan.index.output($0) }
+    return EarlierResults(folder: entries.plan.run.folder, outputs: outputs)
   }
 
   // MARK: Delivery
