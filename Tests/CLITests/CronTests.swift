@@ -45,6 +45,17 @@ import Testing
     #expect(try mail("Filers").contains("job: warning: "))
   }
 
+  @Test func `so is a folder without files`() throws {
+    let folders = try DarkroomFolders()
+    try folders.folder.makeFolder("pictures")
+    func mail() throws -> String {
+      try folders.drop("job.json", #"{ "source": "file:\#(folders.folder.file("pictures"))/" }"#)
+      return try folders.run(["--quiet", "--file-root", folders.folder.file("pictures")]).expect(status: 0).error
+    }
+    #expect(try mail().contains("has no files"))
+    #expect(try mail().isEmpty)
+  }
+
   @Test func `a lock is mailed once, and another one anew`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\n")

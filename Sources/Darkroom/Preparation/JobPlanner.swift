@@ -218,7 +218,7 @@ struct JobPlanner: Sendable {
     var findings: ManifestFindings
     (index, findings) = try makeIndex(task, isInMemory: !earlier.hasOutputs && !earlier.hasFailures, lastNames: names)
     findings.warnings += manifest.list?.manifestWarnings ?? []
-    let reported = findings.warnings.isEmpty ? [] : reportedWarnings(in: folder)
+    let reported = findings.warnings.isEmpty ? [] : reportedWarnings(of: lastRun, in: run.folder)
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {
       var plan = try planSource(source, task, run, index, findings, unsynced)
@@ -269,9 +269,11 @@ struct JobPlanner: Sendable {
     task.isResumed ? try ledger.pauses(run: task.job.runID) : []
   }
 
-  /// The messages of the warnings in the report of the job's last run.
-  private func reportedWarnings(in folder: OpenFolder) -> Set<String> {
-    let report = try? folder.open(reading: "report.json")
+  /// The messages of the warnings in the report of the job's last run. A job with a source is planned more than once, and its
+  /// last report is in `history` from the second time on.
+  private func reportedWarnings(of run: String?, in folder: JobFolder) -> Set<String> {
+    guard let run else { return [] }
+    let report = (try? folder.open(file: "report.json")) ?? (try? folder.open(file: "history/\(run)/report.json"))
     return report.flatMap { try? ReportHead(of: $0) }?.warnings ?? []
   }
 

@@ -21,11 +21,15 @@ struct JobQueue {
   /// Unfinished jobs of an earlier process, or that wait to be planned again.
   private(set) var unfinished: [LedgerJob]
 
-  /// Those of them that are left to another start, because other manifests were named.
-  private(set) var left: [LedgerJob] = []
+  /// Jobs of an earlier process that are not worked on now.
+  struct Left {
+    /// Those of other names than the named manifests.
+    var unnamed: [LedgerJob] = []
 
-  /// The options that unfinished jobs were accepted with and that are missing now, by run: such a job waits.
-  private(set) var missingOptions: [String: [String]] = [:]
+    /// Unfinished ones, by run, that were accepted with options that are missing now.
+    var missingOptions: [String: [String]] = [:]
+  }
+  private(set) var left = Left()
 
   /// The `order` of jobs that were live before, by run. Others were accepted after the live run of their name.
   private var orders: [String: Int] = [:]
@@ -73,8 +77,8 @@ struct JobQueue {
   /// since the next start would take them for replacements.
   private var blocked: Set<String> = []
 
-  /// The names of the jobs whose manifests could not be examined at the last scan.
-  private var unexaminedJobs: Set<String> = []
+  /// The jobs whose manifests could not be examined at the last scan, and whether one of them is to be processed.
+  private var unexamined: (jobs: Set<String>, isAwaited: Bool) = ([], false)
 
   /// Handled files, with their identities.
   private var passed: [FileName: String] = [:]
@@ -86,7 +90,7 @@ struct JobQueue {
     if case .named(let files) = goal {
       named = files
       let jobs = Set(files.map(\.job))
-      left = unfinished.map(\.job).filter { !jobs.contains($0.name) }
+      left.unnamed = unfinished.map(\.job).filter { !jobs.contains($0.name) }
       unfinished.removeAll { !jobs.contains($0.job.name) }
     }
     self.unfinished = unfinished.map(\.job)
@@ -130,8 +134,10 @@ struct JobQueue {
     }
     let fresh = passed.isEmpty ? manifests : manifests.filter { passed[$0.key] != $0.identity.text }
     if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)).union(unexamined) }
-    awaitsExamination = !(wanted ?? []).isDisjoint(with: unexamined)
-    unexaminedJobs = Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } })
+    self.unexamined = (
+      Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }),
+      !(wanted ?? []).isDisjoint(with: unexamined)
+    )
     return wanted.map { wanted in fresh.filter { wanted.contains($0.key) } } ?? fresh
   }
 
@@ -198,7 +204,7 @@ struct JobQueue {
     of files: [FileName: JobRun], isLive: (String) -> Bool, isHeld: (String) -> Bool = { _ in false }
   ) -> (source: JobPlanning.Source, file: FileName)? {
     guard scan != nil else { return nil }
-    for (index, job) in unfinished.enumerated() where isLive(job.name) && missingOptions[job.runID] == nil {
+    for (index, job) in unfinished.enumerated() where isLive(job.name) && isCovered(job) {
       guard let file = job.replacedFile, let old = files[file], !isHeld(job.name), isLater(job, than: old)
       else { continue }
       return (takeUnfinished(at: index), file)
@@ -219,7 +225,7 @@ struct JobQueue {
   /// - Parameter isLive: Whether the job of a name is live or held. Other jobs of the name then wait.
   mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard scan != nil else { return nil }
-    if let index = unfinished.firstIndex(where: { !isLive($0.name) && missingOptions[$0.runID] == nil }) {
+    if let index = unfinished.firstIndex(where: { !isLive($0.name) && isCovered($0) }) {
       return takeUnfinished(at: index)
     }
     if let index = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
@@ -268,9 +274,6 @@ struct JobQueue {
     scan?.isIncomplete = true
   }
 
-  /// Whether a manifest to process could not be examined at the last scan.
-  private var awaitsExamination = false
-
   /// Leaves manifests that are not settled for the next start of `run`.
   /// - Returns: The manifests among them that would have been processed.
   mutating func leave(_ files: Set<FileName>) -> Set<FileName> {
@@ -293,16 +296,16 @@ struct JobQueue {
   /// start.
   /// - Parameter missing: The options that a job was accepted with and that are missing now.
   mutating func holdUncovered(_ missing: (LedgerJob) -> [String]) {
-    missingOptions = Dictionary(
+    left.missingOptions = Dictionary(
       uniqueKeysWithValues: unfinished.map { ($0.runID, missing($0)) }.filter { !$0.1.isEmpty })
     guard goal != .watch else { return }
-    let jobs = Set(unfinished.filter { missingOptions[$0.runID] != nil }.map(\.name))
+    let jobs = Set(unfinished.filter { !isCovered($0) }.map(\.name))
     blocked.formUnion(jobs)
     named.removeAll { jobs.contains($0.job) }
   }
 
-  /// Whether all unfinished jobs wait for options.
-  private var isUncovered: Bool { unfinished.allSatisfy { missingOptions[$0.runID] != nil } }
+  /// Whether a job has the options with which it was accepted.
+  private func isCovered(_ job: LedgerJob) -> Bool { left.missingOptions[job.runID] == nil }
 
   /// Puts a job back, to be tried again.
   /// - Parameter order: Its `order`, when it was accepted. Default: nil.
@@ -321,21 +324,21 @@ struct JobQueue {
 
   /// The names of the waiting jobs, including those whose manifests could not be examined.
   var jobs: Set<String> {
-    unexaminedJobs.union((scan?.present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
+    unexamined.jobs.union((scan?.present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
   }
 
   /// Whether all jobs of the goal have been taken.
   var isOver: Bool {
-    guard let scan, isUncovered, named.isEmpty else { return false }
+    guard let scan, !unfinished.contains(where: isCovered), named.isEmpty else { return false }
     switch goal {
     case .watch: return false
     case .named: return true
-    case .inbox: return scan.open.isEmpty && !scan.isIncomplete && !awaitsExamination
+    case .inbox: return scan.open.isEmpty && !scan.isIncomplete && !unexamined.isAwaited
     }
   }
 
   /// Whether there is something to take out, now or when it is settled.
-  var isEmpty: Bool { isUncovered && named.isEmpty && scan?.open.isEmpty != false }
+  var isEmpty: Bool { !unfinished.contains(where: isCovered) && named.isEmpty && scan?.open.isEmpty != false }
 
   /// The manifests that wait to become live only to be cancelled, at most `limit` of them; nil when there are none.
   func queuedCancelled(limit: Int) -> [String]? {

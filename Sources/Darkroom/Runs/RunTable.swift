@@ -239,7 +239,7 @@ struct RunTable {
   func waits(_ holds: Holds) -> [Status.Wait] {
     var waits = holds.planning.map { Status.Wait(job: $0.job, why: $0.hold.reason) }
     waits += queue.unfinished.compactMap { job in
-      queue.missingOptions[job.runID].map { Status.Wait(job: job.name, missingOptions: $0) }
+      queue.left.missingOptions[job.runID].map { Status.Wait(job: job.name, missingOptions: $0) }
     }
     for run in runs.values {
       guard let why = holds.reason(ofRun: run.number) else { continue }

@@ -80,7 +80,7 @@ final class StatusWriter {
     status.jobs = jobs.table.inOrder.compactMap {
       Status.Job($0, jobs.scheduler, active: jobs.suspension.pauses.isPaused ? nil : active)
     }
-    status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left).map {
+    status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left.unnamed).map {
       let isCancelled = jobs.table.queue.cancelled.contains($0.runID)
       return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
     }

@@ -1,6 +1,7 @@
 import Darkroom
 import Foundation
 import JSON
+import Manifests
 import Model
 import System
 
@@ -66,12 +67,8 @@ final class Console {
       let done = total.map { "\(ended) of \($0) done" } ?? "accepted"
       log(.normal, "\(job): \(done); the next start goes on")
     case .jobAccepted(let job, let file): log(.verbose, "\(job): planning \(file)")
-    case .manifestDoubtful(let job, let all, let new):
-      // What cron mails it mails once, and not each night.
-      let warnings = verbosity == .quiet ? new : all
-      for warning in warnings.prefix(Self.shownProblems) { log(.quiet, "\(job): warning: \(warning)") }
-      let more = warnings.count - Self.shownProblems
-      if more > 0 { log(.quiet, "\(job): and \(more.of("more warning", "more warnings"))") }
+    // What cron mails it mails once, and not each night.
+    case .manifestDoubtful(let job, let all, let new): log(verbosity == .quiet ? new : all, of: job)
     case .jobFetching(let job, let url): log(.normal, "\(job): its entries are listed by \(url)")
     case .jobStarted(let job, let total, let ended, let deferred):
       let done = ended > 0 ? ", \(ended) of them already done" : ""
@@ -101,6 +98,12 @@ final class Console {
       log(.normal, remaining.isEmpty ? "resumed: \(cause.end)" : "\(cause.end); still paused: \(remaining)")
     case .jobEnded(let summary): end(summary)
     }
+  }
+
+  private func log(_ warnings: [ManifestWarning], of job: String) {
+    for warning in warnings.prefix(Self.shownProblems) { log(.quiet, "\(job): warning: \(warning)") }
+    let more = warnings.count - Self.shownProblems
+    if more > 0 { log(.quiet, "\(job): and \(more.of("more warning", "more warnings"))") }
   }
 
   private func log(_ row: ReportRow, of job: String) {
