@@ -44,7 +44,8 @@ package final class Darkroom {
     package let hadTrouble: Bool
     /// Whether a named manifest does not exist or cannot be read.
     package let isMissing: Bool
-    /// Whether work is left for the next start because of `--max-duration`, or because a manifest was being written.
+    /// Whether work is left for the next start: `--max-duration` ran out, a manifest was being written, no host answered, or
+    /// options are missing.
     package let isUnfinished: Bool
     /// The number of ignored files in the inbox.
     package let ignored: Int
@@ -179,7 +180,8 @@ package final class Darkroom {
     } catch {
       isClean = !error.isOfLedger(folders.state)
       if !mayRepair(after: error) { reportLeft() }
-      writeStatus(Clock.monotonicSeconds, isLast: true)
+      let isLockWaitOver = if case StopError.pausedTooLong = error { true } else { false }
+      writeStatus(Clock.monotonicSeconds, isLast: true, isLockWaitOver: isLockWaitOver)
       // Deliveries without space must not be waited for.
       jobs.delivery.abandon()
       jobs.closePauses()
@@ -205,17 +207,17 @@ package final class Darkroom {
     }
     for wait in jobs.table.waits(Holds()) where wait.missing_options != nil {
       observe(.warning("job \(wait.job) waits: \(wait.why); start with that, or cancel it"))
-      if jobs.table.queue.goal != .watch { jobs.table.summary.hasLeftOpen = true }
     }
   }
 
   /// The outcome of the jobs so far.
   var summary: Summary {
-    Summary(
-      states: jobs.table.summary.states, hadTrouble: jobs.table.summary.hadTrouble,
-      isMissing: jobs.table.summary.isMissing,
-      isUnfinished: ending?.reason == .outOfTime && !(jobs.runs.isEmpty && jobs.table.queue.isOver)
-        || jobs.table.summary.hasLeftOpen,
+    let table = jobs.table
+    let isDone = table.runs.isEmpty && table.queue.isOver && table.stopped.isEmpty
+    let isHeld = table.queue.goal != .watch && table.queue.hasHeld
+    return Summary(
+      states: table.summary.states, hadTrouble: table.summary.hadTrouble, isMissing: table.summary.isMissing,
+      isUnfinished: ending?.reason == .outOfTime && !isDone || table.summary.hasLeftOpen || isHeld,
       ignored: watcher.ignored.count { !$0.isFolder })
   }
 
@@ -300,10 +302,11 @@ package final class Darkroom {
     suspendOrResume(locks, now)
   }
 
-  private func writeStatus(_ now: Double, isLast: Bool = false) {
+  private func writeStatus(_ now: Double, isLast: Bool = false, isLockWaitOver: Bool = false) {
     status.write(
       jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now),
-      inboxError: inboxErrors.current?.description, now: now, isLast: isLast)
+      inboxError: inboxErrors.current?.description, now: now, isLast: isLast,
+      isLockWaitOver: isLockWaitOver)
   }
 
   /// Leaves files that are open for writing for too long to the next start of `run`, when nothing else is to be done.

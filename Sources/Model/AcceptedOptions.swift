@@ -1,6 +1,7 @@
 import Transfer
 
-/// The options without which entries of a job may fail: a process that lacks them does not work on it.
+/// The options of a job's acceptance without which entries may fail that have not failed before: a process that lacks one does
+/// not work on the job.
 package struct AcceptedOptions: Sendable, Equatable {
   /// The networks of `--allow-net`.
   let networks: [String]
@@ -8,7 +9,7 @@ package struct AcceptedOptions: Sendable, Equatable {
   /// The folder of `--file-root`; nil when it was not given.
   let fileRoot: String?
 
-  /// The patterns of the rules for hosts.
+  /// The patterns of the rules for hosts that send header fields or passwords.
   let hosts: [String]
 
   /// Those of the acceptance of a job.
@@ -28,7 +29,7 @@ package struct AcceptedOptions: Sendable, Equatable {
     }
     let root = configuration.transfer.fileRoot.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
     let fileRoot = fileRoot.flatMap { folder in root.map { (folder + "/").hasPrefix($0) } == true ? nil : folder }
-    let hosts = Set(hosts).subtracting(configuration.hosts.patterns).sorted()
+    let hosts = Set(hosts).subtracting(configuration.hosts.patternsWithSecrets).sorted()
     return networks.map { "--allow-net \($0)" } + (fileRoot.map { ["--file-root \($0)"] } ?? [])
       + hosts.map { "a rule for host \($0)" }
   }

@@ -19,8 +19,11 @@ package struct HostRules: Sendable, Equatable {
 
   package var isEmpty: Bool { rules.isEmpty }
 
-  /// The patterns of all rules, sorted.
-  package var patterns: [String] { rules.values.map(\.pattern.description).sorted() }
+  /// The patterns of the rules that send header fields or passwords, in their canonical form, sorted.
+  package var patternsWithSecrets: [String] {
+    rules.filter { $1.headersFile != nil || $1.netrcFile != nil }
+      .map { key, _ in key.name + (key.port.map { ":\($0)" } ?? "") }.sorted()
+  }
 
   /// The most downloads at once that a rule allows.
   package var mostPerHost: Int? { rules.values.compactMap(\.perHost).max() }

@@ -105,6 +105,7 @@ package struct JobManifest: Sendable, Equatable, Codable {
     let allowed = configuration.transfer.addressPolicy.allowedNetworks
     networks = allowed.isEmpty ? nil : allowed.map(\.description).joined(separator: " ")
     fileRoot = configuration.transfer.fileRoot
-    hostRules = configuration.hosts.isEmpty ? nil : configuration.hosts.patterns.joined(separator: " ")
+    let patterns = configuration.hosts.isEmpty ? [] : configuration.hosts.patternsWithSecrets
+    hostRules = patterns.isEmpty ? nil : patterns.joined(separator: " ")
   }
 }

@@ -82,4 +82,43 @@ import Testing
     let status = try DarkroomProcess.run(["status"] + folders.named)
     #expect(status.output.contains("job blocked is in trouble, and tried again: "))
   }
+
+  @Test func `a request to cancel a job that waits is kept by runs that leave it, and ends it`() throws {
+    try FileManager.default.removeItem(atPath: folders.inbox + "/left.txt")
+    try DarkroomProcess.run(["cancel", "left"] + folders.named).expect(status: 0)
+    let other = try folders.folder.write("coffee.jpg\n", as: "other.txt")
+    try folders.run(["--filters", "none", other]).expect(status: 0)
+    try DarkroomProcess.run(["run"] + fewOptions).expect(status: 1)
+    #expect(try folders.report("left").state == "cancelled")
+  }
+
+  @Test func `a named manifest whose job is resumed, or waits, is or is not accepted`() throws {
+    try FileManager.default.removeItem(atPath: folders.inbox + "/left.txt")
+    let other = try folders.folder.write("other.jpg\n", as: "left.txt")
+    let held = try DarkroomProcess.run(["run"] + fewOptions + [other]).expect(status: 75)
+    #expect(held.error.contains("left.txt was NOT accepted"))
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    let gated = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let named = try folders.folder.write(gated.url("a") + "\n", as: "named.txt")
+    for _ in 1...2 {
+      let run = try folders.start("run", ["--filters", "none", "--grace", "0", named])
+      _ = try gated.nextRequest()
+      run.send(SIGTERM)
+      let finished = try run.finish().expect(status: 143)
+      #expect(finished.error.contains("named: 0 of 1 done; the next start goes on"))
+      #expect(!finished.error.contains("NOT accepted"))
+    }
+    try gated.release(9)
+  }
+
+  @Test func `a manifest that is being accepted when the time is over is not done`() throws {
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    // The snapshot of the manifest takes long.
+    let named = try folders.folder.write("coffee.jpg\n", as: "named.txt")
+    let run = try DarkroomProcess.run(
+      script: "strace -f -qq -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=1500000 "
+        + folders.line("run", ["--max-duration", "0.5", named]), in: folders.folder)
+    run.expect(status: 75)
+    #expect(run.error.contains("NOT accepted") || run.error.contains("; the next start goes on"), "\(run.error)")
+  }
 }

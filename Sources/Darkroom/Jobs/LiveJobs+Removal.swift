@@ -48,7 +48,9 @@ extension LiveJobs {
     guard !scan.cancelled.isEmpty else { return }
     // The names of the manifests by key; nil for manifests outside the inbox.
     var known: [String: String?] = [:]
-    for job in table.queue.unfinished { known[job.runID] = .some(try? JobManifest(text: job.details).file) }
+    for job in table.queue.unfinished + table.queue.left.jobs {
+      known[job.runID] = .some(try? JobManifest(text: job.details).file)
+    }
     for run in runs.values {
       for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }
     }

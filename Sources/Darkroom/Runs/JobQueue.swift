@@ -21,24 +21,24 @@ struct JobQueue {
   /// Unfinished jobs of an earlier process, or that wait to be planned again.
   private(set) var unfinished: [LedgerJob]
 
-  /// Jobs of an earlier process that are not worked on now.
+  /// Work that is left for another start.
   struct Left {
-    /// Those of other names than the named manifests.
-    var unnamed: [LedgerJob] = []
+    /// Unfinished jobs of other names than the named manifests, and of those that failed.
+    var jobs: [LedgerJob] = []
 
-    /// Unfinished ones, by run, that were accepted with options that are missing now.
+    /// The options with which unfinished jobs were accepted and that are missing now, by their names.
     var missingOptions: [String: [String]] = [:]
+
+    /// Named manifests whose job cannot begin.
+    var named: [NamedManifest] = []
   }
   private(set) var left = Left()
 
-  /// The `order` of jobs that were live before, by run. Others were accepted after the live run of their name.
+  /// The `order` of jobs that were live before, by run. Others of their name were accepted after the live run.
   private var orders: [String: Int] = [:]
 
   /// The named manifests that have not been taken out.
   private(set) var named: [NamedManifest] = []
-
-  /// The identities of the manifests of the jobs that are resumed.
-  private let resumed: Set<String>
 
   /// The names of the manifests in the inbox at the first scan, for `Goal.inbox`.
   private var wanted: Set<FileName>?
@@ -73,7 +73,7 @@ struct JobQueue {
   /// The names of the manifests of live jobs at the last scan.
   var liveFiles: Set<FileName> = []
 
-  /// The names of jobs with a run that failed and is left for the next start. Later manifests of the name wait too,
+  /// The names of jobs with a run that failed and is left for the next start. Later manifests of the name are left too,
   /// since the next start would take them for replacements.
   private var blocked: Set<String> = []
 
@@ -88,13 +88,13 @@ struct JobQueue {
     self.goal = goal
     var unfinished = unfinished
     if case .named(let files) = goal {
-      named = files
       let jobs = Set(files.map(\.job))
-      left.unnamed = unfinished.map(\.job).filter { !jobs.contains($0.name) }
+      left.jobs = unfinished.map(\.job).filter { !jobs.contains($0.name) }
       unfinished.removeAll { !jobs.contains($0.job.name) }
+      let resumed = Set(unfinished.map(\.manifest.identity))
+      named = files.filter { !resumed.contains($0.identity) }
     }
     self.unfinished = unfinished.map(\.job)
-    resumed = Set(unfinished.map(\.manifest.identity))
     for manifest in unfinished.map(\.manifest) where manifest.inboxPath != nil {
       passed[FileName(manifest.file)] = manifest.identity
     }
@@ -144,7 +144,8 @@ struct JobQueue {
   /// Records a scan of the inbox.
   /// - Parameter settled: The manifests that are not being written any more.
   mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
-    let fresh = blocked.isEmpty ? fresh : fresh.filter { !blocked.contains($0.job) }
+    let held = goal == .watch ? [] : Set(left.missingOptions.keys)
+    let fresh = blocked.isEmpty && held.isEmpty ? fresh : fresh.filter { !blocked.union(held).contains($0.job) }
     scan = Scan(
       present: fresh, open: Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first }),
       settled: settled[...], changed: liveFiles.isEmpty ? [] : settled.filter { liveFiles.contains($0.key) },
@@ -192,7 +193,7 @@ struct JobQueue {
   }
 
   /// Whether there may be a replacement for a live job's manifest.
-  var mayReplace: Bool { scan?.changed.isEmpty == false || !unfinished.isEmpty }
+  var mayReplace: Bool { scan?.changed.isEmpty == false || unfinished.contains(where: isCovered) }
 
   /// Removes and returns a settled manifest, or an unfinished job, whose file replaces that of a live job; nil when
   /// there is none.
@@ -229,8 +230,7 @@ struct JobQueue {
       return takeUnfinished(at: index)
     }
     if let index = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
-      let file = named.remove(at: index)
-      return resumed.contains(file.identity) ? next(isLive: isLive) : .named(file)
+      return .named(named.remove(at: index))
     }
     if case .named = goal { return nil }
     let index = scan?.waiting.firstIndex { mayStart($0, isLive) }
@@ -249,6 +249,7 @@ struct JobQueue {
   private mutating func takeUnfinished(at index: Int) -> JobPlanning.Source {
     let job = unfinished.remove(at: index)
     orders[job.runID] = nil
+    if !hasUnfinished(job.name) { left.missingOptions[job.name] = nil }
     return .unfinished(job)
   }
 
@@ -286,8 +287,9 @@ struct JobQueue {
   /// Leaves all manifests of a job for the next start.
   mutating func block(_ job: String) {
     blocked.insert(job)
-    named.removeAll { $0.job == job }
+    leaveNamed { $0 == job }
     for unfinished in unfinished where unfinished.name == job { orders[unfinished.runID] = nil }
+    left.jobs += unfinished.filter { $0.name == job }
     unfinished.removeAll { $0.name == job }
     for manifest in scan?.present ?? [] where manifest.job == job { scan?.open[manifest.key] = nil }
   }
@@ -296,16 +298,25 @@ struct JobQueue {
   /// start.
   /// - Parameter missing: The options that a job was accepted with and that are missing now.
   mutating func holdUncovered(_ missing: (LedgerJob) -> [String]) {
+    // The runs of a job are worked on in their order. One of which only the report is left needs nothing.
     left.missingOptions = Dictionary(
-      uniqueKeysWithValues: unfinished.map { ($0.runID, missing($0)) }.filter { !$0.1.isEmpty })
-    guard goal != .watch else { return }
-    let jobs = Set(unfinished.filter { !isCovered($0) }.map(\.name))
-    blocked.formUnion(jobs)
-    named.removeAll { jobs.contains($0.job) }
+      unfinished.map { ($0.name, $0.state == .finishing ? [] : missing($0)) }.filter { !$0.1.isEmpty },
+      uniquingKeysWith: { $0 + $1.filter(Set($1).subtracting($0).contains) })
+    let held = Set(left.missingOptions.keys)
+    if goal != .watch { leaveNamed(held.contains) }
   }
 
-  /// Whether a job has the options with which it was accepted.
-  private func isCovered(_ job: LedgerJob) -> Bool { left.missingOptions[job.runID] == nil }
+  private mutating func leaveNamed(_ isLeft: (String) -> Bool) {
+    let files = named.filter { isLeft($0.job) }
+    named.removeAll { file in files.contains { $0 == file } }
+    left.named += files
+  }
+
+  /// Whether the options with which a job was accepted are set.
+  private func isCovered(_ job: LedgerJob) -> Bool { left.missingOptions[job.name] == nil }
+
+  /// Whether unfinished jobs wait for options.
+  var hasHeld: Bool { !left.missingOptions.isEmpty }
 
   /// Puts a job back, to be tried again.
   /// - Parameter order: Its `order`, when it was accepted. Default: nil.
@@ -327,7 +338,7 @@ struct JobQueue {
     unexamined.jobs.union((scan?.present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
   }
 
-  /// Whether all jobs of the goal have been taken.
+  /// Whether all jobs of the goal have been taken, except for those that wait for options.
   var isOver: Bool {
     guard let scan, !unfinished.contains(where: isCovered), named.isEmpty else { return false }
     switch goal {

@@ -190,6 +190,15 @@ struct JobRun {
     if case .closing(let closing) = phase { closing.isSuperseded && !closing.hasBegun } else { false }
   }
 
+  /// Whether a later manifest has taken the place of its own.
+  var isSuperseded: Bool {
+    switch phase {
+    case .closing(let closing): closing.isSuperseded
+    case .reporting(let reporting): reporting.outcome.state == .superseded
+    case .planning, .waiting, .running: false
+    }
+  }
+
   /// Whether its documents are written.
   var hasReport: Bool {
     if case .reporting(let reporting) = phase { reporting.report != nil } else { false }

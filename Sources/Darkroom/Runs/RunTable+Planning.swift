@@ -51,7 +51,9 @@ extension RunTable {
   mutating func planned(_ run: JobRun, _ result: JobPlanning.Result, _ context: Context) -> [Effect] {
     switch result {
     case .planned(let plan) where !context.gate.isStopping: return adopt(plan, for: run, context)
-    case .planned, .cancelled: runs[run.number] = nil
+    case .planned, .cancelled:
+      runs[run.number] = nil
+      if context.gate.isStopping { stopped.append(run) }
     case .superseded(let runID):
       runs[run.number] = nil
       return [.ended(runID: runID)]

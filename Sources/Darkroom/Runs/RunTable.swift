@@ -38,7 +38,7 @@ struct RunTable {
     var hadTrouble = false
     /// Whether a named manifest does not exist or cannot be read.
     var isMissing = false
-    /// Whether a manifest was left for the next start because a process had it open for writing.
+    /// Whether work was left for the next start because a process had a manifest open for writing, or no host answered.
     var hasLeftOpen = false
   }
 
@@ -115,6 +115,9 @@ struct RunTable {
   var runs: [Int: JobRun] = [:]
   var summary = Summary()
   private var lastNumber = 0
+
+  /// Runs whose planning was cancelled because the program stops.
+  var stopped: [JobRun] = []
 
   /// Runs of earlier processes whose inbox may be another one. A missing manifest does not cancel these runs.
   var unknownRuns: Set<String> = []
@@ -238,9 +241,7 @@ struct RunTable {
   /// moved out of the inbox: of a job whose report is there, with the manifest's identity.
   func waits(_ holds: Holds) -> [Status.Wait] {
     var waits = holds.planning.map { Status.Wait(job: $0.job, why: $0.hold.reason) }
-    waits += queue.unfinished.compactMap { job in
-      queue.left.missingOptions[job.runID].map { Status.Wait(job: job.name, missingOptions: $0) }
-    }
+    waits += queue.left.missingOptions.map { Status.Wait(job: $0, missingOptions: $1) }
     for run in runs.values {
       guard let why = holds.reason(ofRun: run.number) else { continue }
       let hasManifest = holds[.ending(run.number)]?.isOfManifest == true
@@ -252,17 +253,19 @@ struct RunTable {
 
   /// The jobs that the next start goes on with; how many entries have ended, of how many if that is known.
   var left: [(job: String, ended: Int, total: Int?)] {
-    inOrder.filter { $0.accepted != nil && !$0.leavesNothing }.map { run in
-      guard let plan = run.plan, plan.source == nil else { return (run.name, 0, nil) }
+    let runs = (inOrder + stopped).filter { $0.accepted != nil && !$0.isSuperseded }
+    let waiting = queue.unfinished.filter { queue.left.missingOptions[$0.name] == nil }
+    return runs.map { run in
+      guard let plan = run.plan, plan.source == nil, plan.findings.problems.isEmpty else { return (run.name, 0, nil) }
       if case .reporting(let reporting) = run.phase { return (run.name, reporting.outcome.counts.total, plan.total) }
       return (run.name, (run.entries?.tally ?? plan.tally).counts.total, plan.total)
-    }
+    } + waiting.map { ($0.name, 0, nil) }
   }
 
   /// The named manifests that are not in the ledger, and not in the inbox either.
   var notAccepted: [String] {
-    let planning = runs.values.filter { $0.accepted == nil }.map(\.source)
-    return (planning + queue.named.map(JobPlanning.Source.named)).compactMap { source in
+    let planning = (inOrder + stopped).filter { $0.accepted == nil }.map(\.source)
+    return (planning + (queue.named + queue.left.named).map(JobPlanning.Source.named)).compactMap { source in
       if case .named(let file) = source, !file.isInInbox { file.description } else { nil }
     }
   }

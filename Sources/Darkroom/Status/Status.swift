@@ -159,6 +159,8 @@ package struct Status: Sendable, Equatable, Codable {
   package let inbox: String
   package let outbox: String
   package var running = false
+  /// Whether the process ended because it was paused for longer than `--lock-wait`; nil for no.
+  package var lock_wait_over: Bool?
   package var process: Int?
   /// Distinguishes the process from a later one with its id, see `ProcessStart`.
   package var process_start: String?

@@ -34,10 +34,11 @@ final class StatusWriter {
   /// - Parameters:
   ///   - open: The manifests that a process has open for writing.
   ///   - inboxError: Why the inbox cannot be read; nil when it can.
+  ///   - isLockWaitOver: Whether the process ends because of `--lock-wait`.
   ///   - isLast: Whether to write a change immediately, because the process ends.
   func write(
     _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
-    isLast: Bool = false
+    isLast: Bool = false, isLockWaitOver: Bool = false
   ) {
     let stages = jobs.runs.mapValues(\.stage)
     let isUrgent = stages.count <= Self.few && stages != lastStages || jobs.runs.values.contains(where: isMissing)
@@ -50,6 +51,7 @@ final class StatusWriter {
     next = now + 1
     var status = status(of: jobs, ignored: ignored, open: open)
     status.inbox_error = inboxError
+    if isLockWaitOver { status.lock_wait_over = true }
     guard status != last else {
       // If the program is killed during a pause, the pause counts until the file's last modification.
       if !status.pauses.isEmpty, !status.jobs.isEmpty { folder.touch(OutboxFolder.statusName) }
@@ -80,7 +82,7 @@ final class StatusWriter {
     status.jobs = jobs.table.inOrder.compactMap {
       Status.Job($0, jobs.scheduler, active: jobs.suspension.pauses.isPaused ? nil : active)
     }
-    status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left.unnamed).map {
+    status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left.jobs).map {
       let isCancelled = jobs.table.queue.cancelled.contains($0.runID)
       return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
     }

@@ -3,15 +3,15 @@ import Ledger
 import Model
 import System
 
-/// The locks by which the last process was paused when it ended, and that are the same files still. Cron need not mail them
-/// again.
+/// The locks because of which the last process ended with `--lock-wait`, and that are the same files still. Cron need not mail
+/// them again.
 struct KnownLocks {
   private let names: Set<String>
 
   init(_ folders: OwnedFolders) {
     guard let file = try? folders.hidden.open(reading: OutboxFolder.statusName),
       let written = try? file.status().identity.modified, let data = try? file.readAll(),
-      let status = try? JSONDecoder().decode(Status.self, from: data)
+      let status = try? JSONDecoder().decode(Status.self, from: data), status.lock_wait_over == true
     else {
       names = []
       return

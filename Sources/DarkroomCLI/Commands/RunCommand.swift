@@ -67,8 +67,10 @@ struct RunCommand: Command {
       return .tryAgain
     } catch let error as StopError where error.isBusy(inbox) && !manifests.isEmpty {
       let add = ["darkroom", "add"] + invocation.settings.folderOptions + invocation.operands
-      invocation.console.fail(
-        "\(error)", hint: "to have that instance process it: " + add.map(\.shellQuoted).joined(separator: " "))
+      // What has been read from standard input is gone, and a URL may have a password.
+      let isRepeatable = !invocation.operands.contains { $0 == "-" || $0.contains("://") }
+      let hint = "to have that instance process it: " + add.map(\.shellQuoted).joined(separator: " ")
+      invocation.console.fail("\(error)", hint: isRepeatable ? hint : nil)
       return .tryAgain
     } catch StopError.pausedTooLong(_, _, isKnown: true) where isQuiet {
       // The last process has said so.

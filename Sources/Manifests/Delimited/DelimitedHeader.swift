@@ -84,6 +84,10 @@ struct DelimitedHeader {
         return "; its columns are separated \(meaning): give the file that extension"
       }
     }
+    // What is no name may be a secret.
+    guard names.allSatisfy({ name in !"{}[]\":/".contains(where: name.contains) }) else {
+      return "; the first row looks like an entry"
+    }
     let quoted = names.prefix(quotedColumns).map { name in
       "\"\(name.prefix(quotedLength))" + (name.count > quotedLength ? "…\"" : "\"")
     }

@@ -42,12 +42,12 @@ package struct OtherKind: Error, Equatable {
 
   private static let signatures: [(bytes: [UInt8], name: String)] = [
     ([0xFF, 0xD8, 0xFF], "JPEG"), ([0x89, 0x50, 0x4E, 0x47], "PNG"), (Array("GIF8".utf8), "GIF"),
-    (Array("RIFF".utf8), "WebP"),
   ]
 
   private static func binary(_ start: Slice<UnsafeRawBufferPointer>) -> OtherKind? {
     guard start.contains(0) else { return nil }
-    if let format = signatures.first(where: { start.starts(with: $0.bytes) })?.name {
+    let isWebP = start.starts(with: Array("RIFF".utf8)) && start.dropFirst(8).starts(with: Array("WEBP".utf8))
+    if let format = isWebP ? "WebP" : signatures.first(where: { start.starts(with: $0.bytes) })?.name {
       return OtherKind("a \(format) picture", "write its URL or path into a .txt file; for paths, give --file-root")
     }
     if start.starts(with: [0xD0, 0xCF, 0x11, 0xE0]) {
@@ -55,7 +55,9 @@ package struct OtherKind: Error, Equatable {
     }
     guard start.starts(with: [0x50, 0x4B, 0x03, 0x04]) else { return nil }
     let parts = String(decoding: start, as: UTF8.self)
-    if parts.contains("xl/") { return OtherKind("an Excel workbook (.xlsx)", spreadsheetRemedy) }
+    if ["xl/workbook", "xl/worksheets", "xl/_rels", "xl/theme", "xl/styles"].contains(where: parts.contains) {
+      return OtherKind("an Excel workbook (.xlsx)", spreadsheetRemedy)
+    }
     if parts.contains("opendocument.spreadsheet") {
       return OtherKind("an OpenDocument spreadsheet (.ods)", spreadsheetRemedy)
     }
@@ -70,6 +72,8 @@ package struct OtherKind: Error, Equatable {
     if ["<urlset", "<sitemapindex"].contains(where: text.contains) {
       return OtherKind("a sitemap", "write the URLs of the pictures into a .txt file, one on each line")
     }
+    // A property list may quote HTML.
+    if text.contains("<plist") { return nil }
     if ["<!doctype html", "<html", "<head", "<body"].contains(where: text.contains) {
       return OtherKind("an HTML page", "open it in a browser: it may say why there is no list")
     }

@@ -9,7 +9,11 @@ import Transfer
     var configuration = Configuration()
     configuration.transfer.addressPolicy.allowedNetworks = try networks.map { try Network(parsing: $0) }
     configuration.transfer.fileRoot = root
-    for host in hosts { #expect(configuration.hosts.add(HostRule(try HostPattern(parsing: host))) == nil) }
+    for host in hosts + ["slow.example"] {
+      var rule = HostRule(try HostPattern(parsing: host))
+      if host == "slow.example" { rule.interval = 1 } else { rule.headersFile = "/headers" }
+      #expect(configuration.hosts.add(rule) == nil)
+    }
     return configuration
   }
 
@@ -43,7 +47,7 @@ import Transfer
 
   @Test func `a rule with the same pattern covers one, and what needs nothing is covered`() throws {
     let options = try Self.options([], nil, ["*.example.org", "h:81"])
-    #expect(options.missing(in: try Self.configuration([], nil, ["h:81", "x"])) == ["a rule for host *.example.org"])
+    #expect(options.missing(in: try Self.configuration([], nil, ["H:81", "x"])) == ["a rule for host *.example.org"])
     #expect(try Self.options([], nil, []).missing(in: Configuration()) == [])
   }
 }

@@ -255,7 +255,7 @@ extension FileIdentity {
     let named = try NamedManifest(folder.write("http://h/a\n", as: "new.txt"), inbox: "/nowhere")
     var queue = try Self.queue(.named([named]))
     queue.update([], settled: [])
-    #expect(queue.next { _ in false }?.job == "new" && queue.left.unnamed.map(\.name) == ["old"])
+    #expect(queue.next { _ in false }?.job == "new" && queue.left.jobs.map(\.name) == ["old"])
     #expect(queue.next { $0 == "new" } == nil && !queue.isOver)
     #expect(queue.next { _ in false }?.description == named.description)
     #expect(queue.next { _ in false } == nil && queue.isOver)
