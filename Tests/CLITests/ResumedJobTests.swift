@@ -93,7 +93,6 @@ import Testing
   }
 
   @Test func `a named manifest whose job is resumed, or waits, is or is not accepted`() throws {
-    try FileManager.default.removeItem(atPath: folders.inbox + "/left.txt")
     let other = try folders.folder.write("other.jpg\n", as: "left.txt")
     let held = try DarkroomProcess.run(["run"] + fewOptions + [other]).expect(status: 75)
     #expect(held.error.contains("left.txt was NOT accepted"))

@@ -48,7 +48,9 @@ extension LiveJobs {
     guard !scan.cancelled.isEmpty else { return }
     // The names of the manifests by key; nil for manifests outside the inbox.
     var known: [String: String?] = [:]
-    for job in table.queue.unfinished + table.queue.left.jobs {
+    // Those that become live keep their requests until they are planned.
+    let resuming = runs.values.compactMap { if case .unfinished(let job) = $0.source { job } else { nil } }
+    for job in table.queue.unfinished + table.queue.left.jobs + resuming {
       known[job.runID] = .some(try? JobManifest(text: job.details).file)
     }
     for run in runs.values {
