@@ -74,8 +74,11 @@ class Runner:
                 self.failed.append(part)
 
     def words(self, command):
-        """A command's words. Python's scripts are run by this interpreter, which has what the tests need."""
+        """A command's words. Python's scripts are run by this interpreter, which has what the tests need; what is not in the
+        repository is a program of the system."""
         words = [{"PROGRAM": self.program, "SEED": str(self.seed)}.get(word, word) for word in command]
+        if not (ROOT / words[0]).is_file():
+            return words
         with open(ROOT / words[0], "rb") as file:
             is_shell = file.readline() == b"#!/usr/bin/env bash\n"
         return words if is_shell else [sys.executable, *words]
