@@ -1,6 +1,7 @@
 import JSON
 import Manifests
 import Model
+import Transfer
 
 /// The problems and warnings of a manifest.
 package struct ManifestFindings {
@@ -15,6 +16,9 @@ package struct ManifestFindings {
 
   /// The source of the list of entries; nil when the manifest contains the entries, or the list was downloaded.
   package var source: Entry?
+
+  /// The source as a folder; nil when it is none.
+  package var folder: FolderSource?
 
   /// Whether the manifest's `defaults` or names contain secrets.
   package var hasSecretDefaults = false

@@ -22,6 +22,12 @@ package struct OutputName: Equatable {
     "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif",
   ]
 
+  /// Whether the name of a file has the extension of a picture, also of formats that are not read.
+  package static func isPicture(_ name: String) -> Bool {
+    guard let suffix = ManifestFormats.fileExtension(of: name)?.lowercased() else { return false }
+    return pictureExtensions.contains(suffix) || ["jfif", "heic", "heif"].contains(suffix)
+  }
+
   /// The claim by which given names are compared.
   package var claim: String { replacedClaim ?? Self.claim(path) }
 
@@ -44,8 +50,16 @@ package struct OutputName: Equatable {
   static func derived(fromURL text: String) -> String { derived(from: try? SourceLocation(parsing: text)) }
 
   /// The path for an entry without a name: the last component of its URL's path.
-  /// - Parameter location: nil for a text that is not a URL.
-  package static func derived(from location: SourceLocation?) -> String {
+  /// - Parameters:
+  ///   - location: nil for a text that is not a URL.
+  ///   - base: The folder whose files are the entries: the name is the path in it. Default: nil, there is none.
+  package static func derived(from location: SourceLocation?, in base: String? = nil) -> String {
+    if let base, let location, location.scheme == .file {
+      let path = location.requestText
+      return explicit(
+        String(path.dropFirst(path.hasPrefix(base) ? base.count : path.hasPrefix("./" + base) ? base.count + 2 : 0))
+      ).path
+    }
     let name = withoutPictureExtension(safe(location?.lastPathComponent ?? ""))
     return name.isEmpty ? "unnamed" : OutputName([name]).path
   }

@@ -24,12 +24,15 @@ package struct FetchedList: Sendable, Equatable, Codable {
   /// Which entries of a folder were left out, and why; nil when none was, and for other lists.
   package var warnings: [String]?
 
+  /// The folder after whose paths the results are named; nil for a list that was downloaded.
+  package var base: String?
+
   /// Whether files of a folder were left out because they were being written; nil for no.
   package var isIncomplete: Bool?
 
   package init(
     format: String, isCompressed: Bool, sha256: String, bytes: Int, url: String, finalURL: String, httpStatus: Int?,
-    warnings: [String]? = nil, isIncomplete: Bool? = nil
+    base: String? = nil, warnings: [String]? = nil, isIncomplete: Bool? = nil
   ) {
     self.format = format
     self.isCompressed = isCompressed
@@ -38,18 +41,21 @@ package struct FetchedList: Sendable, Equatable, Codable {
     self.url = url
     self.finalURL = finalURL
     self.httpStatus = httpStatus
+    self.base = base
     self.warnings = warnings
     self.isIncomplete = isIncomplete
   }
 
   /// Whether it came from a server and not from a file of this machine.
-  package var isFromServer: Bool { (try? SourceLocation(parsing: finalURL))?.scheme != .file }
+  package var isFromServer: Bool { base == nil && (try? SourceLocation(parsing: finalURL))?.scheme != .file }
 
   /// The warnings about the listing of a folder; none for a downloaded list.
   package var manifestWarnings: [ManifestWarning] {
-    if let warnings { return warnings.map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) } }
-    guard bytes == 0, FolderLocation(parsing: url) != nil else { return [] }
-    return [ManifestWarning(.noFiles, "\(url) has no files; folders in it are not read", at: .keyPath(["source"]))]
+    var all = (warnings ?? []).map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) }
+    if base != nil, bytes == 0 {
+      all.append(ManifestWarning(.noFiles, "\(url) has no pictures", at: .keyPath(["source"])))
+    }
+    return all
   }
 
   /// The list as it appears in the report's `manifest`.

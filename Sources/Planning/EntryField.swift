@@ -56,8 +56,7 @@ package struct EntryField: Sendable {
     EntryField(
       "variants",
       "an array of objects with name and, if they differ, filters, format and quality: several results of one download, "
-        + "called NAME.VARIANT",
-      isDefault: false),
+        + "called NAME.VARIANT"),
     EntryField("metadata", "any JSON; it is copied to the report"),
     EntryField(
       "method", "GET, POST, PUT, PATCH or QUERY", standard: "GET; with body or form, POST", isBesideSource: true),

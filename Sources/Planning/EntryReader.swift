@@ -16,6 +16,9 @@ struct EntryReader {
 
   private(set) var defaults: EntryDefaults
 
+  /// The folder after whose paths entries without names are named; nil for other lists.
+  private let base: String?
+
   /// The problems, in the order of the manifest.
   private(set) var problems: [ManifestProblem] = []
 
@@ -36,11 +39,14 @@ struct EntryReader {
   /// The most recipes that are cached. When it is reached, the cache is emptied.
   static let recipeLimit = 256
 
+  /// The `variants` of the manifest's `defaults`, if they have a problem: it is reported once, and not for every entry.
+  private var invalidVariants: JSONValue?
+
   /// Whether the manifest's `defaults` contain secrets, even if no entry uses them, or a name did, from which they were
   /// removed.
   private(set) var hasSecretDefaults = false
 
-  init(defaults: EntryDefaults) { self.defaults = defaults }
+  init(defaults: EntryDefaults, base: String? = nil) { (self.defaults, self.base) = (defaults, base) }
 
   /// Reads an envelope's `defaults`. Fields that they leave out keep their values.
   mutating func readDefaults(_ value: JSONValue, at location: ManifestProblem.Location) {
@@ -56,8 +62,13 @@ struct EntryReader {
       priority: priority(value["priority"], at: location),
       metadata: metadata(value["metadata"], others, at: location),
       request: request == RequestFields() ? defaults.request : request)
-    // A request that is invalid by itself is reported once, and not for every entry.
-    let before = problems.count
+    // What is invalid by itself is reported once, and not for every entry.
+    var before = problems.count
+    if let list = value["variants"] {
+      _ = readVariants(list, at: location)
+      if problems.count > before { invalidVariants = list }
+    }
+    before = problems.count
     _ = self.request(RequestFields(), at: location)
     if problems.count > before { defaults.request = RequestFields() }
   }
@@ -75,7 +86,8 @@ struct EntryReader {
     case .string(let url):
       entry = Entry(
         position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: location),
-        named: key, givenName, recipe: defaults.recipe, options: defaults.options, priority: defaults.priority,
+        named: key, givenName, base: base, recipe: defaults.recipe, options: defaults.options,
+        priority: defaults.priority,
         checksum: nil,
         metadata: defaults.metadata)
     case .object(let members):
@@ -86,11 +98,16 @@ struct EntryReader {
       entry = Entry(
         position: position, urls: urls(value["url"], at: location),
         request: request(requestFields(members, at: location), at: location),
-        key: cacheKey(value["cache-key"], at: location), named: name ?? key, givenName,
+        key: cacheKey(value["cache-key"], at: location), named: name ?? key, givenName, base: base,
         recipe: recipe(value["filters"], at: location), options: options(value, at: location),
         priority: priority(value["priority"], at: location), checksum: checksum(value["checksum"], at: location),
         metadata: metadata(value["metadata"], others, at: location))
-      if let list = value["variants"] { variants = readVariants(list, of: entry, at: location) }
+      if let list = value["variants"], list != invalidVariants {
+        let inherited = defaults
+        (defaults.recipe, defaults.options) = (entry.recipe, entry.options)
+        variants = readVariants(list, at: location)
+        defaults = inherited
+      }
     default:
       report(.wrongType, "an entry is a URL or an object, not \(value.kind)", at: location)
       return nil
@@ -268,10 +285,8 @@ struct EntryReader {
     return []
   }
 
-  /// The variants of an entry, which inherit its recipe and options. Invalid ones are reported.
-  private mutating func readVariants(
-    _ value: JSONValue, of entry: Entry, at location: ManifestProblem.Location
-  ) -> [EntryVariant] {
+  /// The variants of an entry, which inherit the recipe and options of `defaults`. Invalid ones are reported.
+  private mutating func readVariants(_ value: JSONValue, at location: ManifestProblem.Location) -> [EntryVariant] {
     guard case .array(let list) = value else {
       report(.wrongType, "\"variants\" must be an array, not \(value.kind)", at: location.field("variants"))
       return []
@@ -281,9 +296,6 @@ struct EntryReader {
       report(.badValue, message, at: location.field("variants"))
       return []
     }
-    let inherited = defaults
-    defer { defaults = inherited }
-    (defaults.recipe, defaults.options) = (entry.recipe, entry.options)
     var claims: Set<String> = []
     return list.enumerated().compactMap { index, value in
       readVariant(value, &claims, at: location.field("variants[\(index)]"))
@@ -377,12 +389,12 @@ extension Entry {
   ///   - given: The output for that name.
   fileprivate init(
     position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?,
-    _ given: OutputName?,
+    _ given: OutputName?, base: String?,
     recipe: Recipe, options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
   ) {
     // The URL is only parsed for derived names.
     let location = given == nil ? urls.first.flatMap { try? SourceLocation(parsing: $0) } : nil
-    let safe = given?.path ?? OutputName.derived(from: location)
+    let safe = given?.path ?? OutputName.derived(from: location, in: base)
     let digest = given == nil ? RequestDigest.digest(of: urls.first ?? "", location, request, key: key) : nil
     self.init(
       position: position, urls: urls, request: request, key: key, name: safe,

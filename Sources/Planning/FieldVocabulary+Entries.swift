@@ -7,7 +7,7 @@ import Transfer
 extension FieldVocabulary {
   /// The fields of `EntryReader` for the formats of tables and lists.
   static let entries = FieldVocabulary(
-    principal: "url", principalTitle: "URL", cells: cells, extras: "metadata",
+    principal: "url", principalTitle: "URL", cells: cells, extras: "metadata", expanded: "variants",
     options: [
       Option("out", field: "name") { text throws(ParseError) in
         guard !text.isEmpty else { throw ParseError("\"out\" needs a name") }
@@ -23,7 +23,8 @@ extension FieldVocabulary {
         // The request handles the referer *.
         return try header { () throws(SourceRequest.ParseError) in try HeaderField("Referer", text) }
       },
-    ], sourceFields: Set(EntryReader.sourceFields), defaultsFields: Set(EntryReader.defaultsFields))
+    ], sourceFields: Set(EntryReader.sourceFields + [FolderSource.othersField]),
+    defaultsFields: Set(EntryReader.defaultsFields))
 
   private static let cells: [String: CellKind] = {
     let special: [String: CellKind] = [

@@ -1,50 +1,61 @@
 import Foundation
 import Inbox
+import JobIndex
+import Manifests
 import Scheduling
 import System
 import Transfer
 
-/// Lists the files of a folder that is the source of a manifest. Files that are being written are left out.
+/// Lists the files that are the source of a manifest. Files that are being written are left out.
 package struct FolderListing {
-  package let location: FolderLocation
+  package let source: FolderSource
 
   /// How long a file that may be being written must be unchanged, in seconds.
   package let settleTime: Double
 
-  package init(location: FolderLocation, settleTime: Double) {
-    self.location = location
+  /// Folders beneath that are not read, such as the outbox.
+  package let excluded: [FileIdentity]
+
+  package init(source: FolderSource, settleTime: Double, excluding excluded: [FileIdentity] = []) {
+    self.source = source
     self.settleTime = settleTime
+    self.excluded = excluded
   }
 
-  /// The result of listing a folder.
+  /// The result of listing folders.
   package struct Result {
-    /// The URLs of the files, in the order of their names.
+    /// The URLs of the files, in the order of their paths.
     package var urls: [String] = []
 
-    /// Which files were left out, and why, one sentence each, at most `warningLimit`.
+    /// What was left out, and why, one sentence each, at most `warningLimit`.
     package var warnings: [String] = []
 
-    /// Whether files were left out because they were being written.
+    /// Whether something was left out that may be there the next time.
     package var isIncomplete = false
   }
 
   /// The most warnings. The last one gives the number of the other files.
   static let warningLimit = 20
 
-  /// Lists a folder. Waits up to the settling time when it is not known whether files are being written.
+  /// Lists the files. Waits up to the settling time when it is not known whether files are being written.
+  /// - Parameter folders: The folders of the source's trees, open.
   /// - Throws: `SystemError`; `CancellationError` soon after `isCancelled` returns true.
-  package func list(_ folder: OpenFolder, isCancelled: () -> Bool) throws -> Result {
+  package func list(_ folders: [OpenFolder], isCancelled: @escaping () -> Bool) throws -> Result {
     var settling = Settling(time: settleTime)
-    settling.isOnNetwork = folder.isOnNetwork
+    settling.isOnNetwork = folders.contains(where: \.isOnNetwork)
     let began = Clock.monotonicSeconds
     while true {
       let now = Clock.monotonicSeconds
-      let files = try files(in: folder)
-      let settled = settling.settled(files, now: now, wallClock: Clock.wallSeconds) { index in
-        (files[index].name.text.flatMap { try? folder.open(reading: $0) })?.writers ?? .unknown
+      var walk = FolderWalk(source: source, excluded: excluded, isCancelled: isCancelled)
+      for (tree, folder) in zip(source.trees, folders) { try walk.add(tree, folder) }
+      let files = walk.files.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+      let settled = settling.settled(
+        files.map { ($0.path, $0.identity) }, now: now, wallClock: Clock.wallSeconds
+      ) { (try? files[$0].tree.open(reading: files[$0].name))?.writers ?? .unknown }
+      if settled.count == files.count || now - began > settling.effectiveTime {
+        return result(files, settled: Set(settled), walk)
       }
-      if settled.count == files.count || now - began > settling.effectiveTime { return result(files, settled: settled) }
-      // Waits at least as long as listing the folder takes.
+      // Waits at least as long as listing the folders takes.
       let pause = max(0.05, Clock.monotonicSeconds - now)
       for _ in 0..<Int(pause / 0.05) {
         if isCancelled() { throw CancellationError() }
@@ -53,39 +64,149 @@ package struct FolderListing {
     }
   }
 
-  /// The files that match, in the order of their names, without links and temporary files of other programs.
-  private func files(in folder: OpenFolder) throws -> [(name: FileName, identity: FileIdentity)] {
-    try folder.names().filter { name in
-      InboxFile(named: name) != .skipped && location.includes(name.text ?? name.description)
-    }.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }.compactMap { name in
-      guard let status = try FileStatus(of: name, in: folder), status.kind == .file else { return nil }
-      return (name, status.identity)
-    }
-  }
-
-  private func result(_ files: [(name: FileName, identity: FileIdentity)], settled: [Int]) -> Result {
+  private func result(_ files: [FolderWalk.File], settled: Set<Int>, _ walk: FolderWalk) -> Result {
     var result = Result()
-    let settled = Set(settled)
-    var leftOut = 0
-    func leaveOut(_ name: FileName, _ why: String) {
-      leftOut += 1
-      if leftOut < Self.warningLimit { result.warnings.append("\(name) \(why)") }
-    }
+    result.isIncomplete = !walk.unreadable.isEmpty
+    var leftOut = walk.unreadable
+    leftOut += walk.unnamed.map { "\($0) has a name that no manifest can have, and is left out" }
     for (index, file) in files.enumerated() {
       guard settled.contains(index) else {
         result.isIncomplete = true
-        leaveOut(file.name, "is being written, and is left for the next time")
+        leftOut.append("\(file.path) is being written, and is left for the next time")
         continue
       }
-      guard let url = file.name.text.flatMap(location.url) else {
-        leaveOut(file.name, "has a name that no manifest can have, and is left out")
+      guard let url = file.path.text.flatMap(FolderSource.url) else {
+        leftOut.append("\(file.path) has a name that no manifest can have, and is left out")
         continue
       }
       result.urls.append(url)
     }
-    if leftOut >= Self.warningLimit {
-      result.warnings.append("\((leftOut - Self.warningLimit + 1).of("more file is", "more files are")) left out")
+    result.warnings = walk.others.isEmpty ? [] : [Self.skipped(walk.others)]
+    result.warnings += leftOut.prefix(Self.warningLimit - 1)
+    if leftOut.count >= Self.warningLimit {
+      result.warnings.append("\((leftOut.count - Self.warningLimit + 1).of("more is", "more are")) left out")
     }
     return result
+  }
+
+  /// - Parameter others: Extensions, or whole names without one, and how often they occurred.
+  private static func skipped(_ others: [String: Int]) -> String {
+    let most = others.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    let shown = most.prefix(5).map { "\($0.value) \($0.key)" } + (most.count > 5 ? ["…"] : [])
+    let count = others.values.reduce(0, +)
+    return
+      "\(count.of("file is skipped, being no picture", "files are skipped, being no pictures")) by name: \(shown.joined(separator: ", ")); "
+      + "\"others\": \"fail\" makes entries of them"
+  }
+}
+
+/// A walk through the trees of a source, which collects the files that are wanted. Symbolic links are not followed.
+private struct FolderWalk {
+  struct File {
+    /// Beginning with the tree's folder.
+    let path: FileName
+    let identity: FileIdentity
+    let tree: OpenFolder
+
+    /// The path in the tree's folder.
+    let name: String
+  }
+
+  let source: FolderSource
+  let excluded: [FileIdentity]
+  let isCancelled: () -> Bool
+
+  private(set) var files: [File] = []
+
+  /// The paths of `files`: trees may overlap.
+  private var paths: Set<FileName> = []
+
+  /// The files that are no pictures by name: extensions, or whole names without one, and how often they occurred.
+  private(set) var others: [String: Int] = [:]
+
+  /// Folders that could not be read, and why.
+  private(set) var unreadable: [String] = []
+
+  /// Folders whose names are not UTF-8.
+  private(set) var unnamed: [FileName] = []
+
+  init(source: FolderSource, excluded: [FileIdentity], isCancelled: @escaping () -> Bool) {
+    (self.source, self.excluded, self.isCancelled) = (source, excluded, isCancelled)
+  }
+
+  /// A folder to read: its path in the tree's folder, empty or with a slash at its end, and what is looked for there.
+  private struct Visit {
+    var path: String
+    var position: PathPattern.Position
+    var exclusions: [PathPattern.Position]
+
+    func entering(_ name: String, _ tree: FolderSource.Tree, _ source: FolderSource) -> Visit {
+      Visit(
+        path: path + name + "/", position: tree.pattern.position(after: name, from: position),
+        exclusions: zip(source.exclusions, exclusions).map { $0.position(after: name, from: $1) })
+    }
+  }
+
+  mutating func add(_ tree: FolderSource.Tree, _ folder: OpenFolder) throws {
+    var first = Visit(path: "", position: tree.pattern.start, exclusions: source.exclusions.map(\.start))
+    for name in tree.folder.fields("/") {
+      first.exclusions = zip(source.exclusions, first.exclusions).map { $0.position(after: name, from: $1) }
+    }
+    var open = [first]
+    while let visit = open.popLast() {
+      if isCancelled() { throw CancellationError() }
+      open += try read(visit, tree, folder)
+    }
+  }
+
+  /// - Returns: The folders in it that may contain files.
+  private mutating func read(_ visit: Visit, _ tree: FolderSource.Tree, _ root: OpenFolder) throws -> [Visit] {
+    var beneath: [Visit] = []
+    do throws(SystemError) {
+      let folder = try root.folder(String(visit.path.dropLast()))
+      if !visit.path.isEmpty {
+        let identity = try folder.status().identity
+        if excluded.contains(where: identity.isSameNode) { return [] }
+      }
+      for name in try folder.names() where InboxFile(named: name) != .skipped {
+        let text = name.text ?? name.description
+        if zip(source.exclusions, visit.exclusions).contains(where: { $0.includes(text, at: $1) }) { continue }
+        let inner = visit.entering(text, tree, source)
+        let isWanted = tree.pattern.includes(text, at: visit.position)
+        guard isWanted || inner.position.isOpen, let status = try FileStatus(of: name, in: folder) else { continue }
+        switch status.kind {
+        case .file where isWanted: add(name, text, status, visit, tree, root)
+        case .folder where inner.position.isOpen:
+          if name.text == nil { unnamed.append(path(name, visit, tree)) } else { beneath.append(inner) }
+        default: break
+        }
+      }
+    } catch {
+      // A folder that went away meanwhile has no files; the source's own folder was there.
+      guard !visit.path.isEmpty, !error.cause.isOfMachine || error.cause == .permission else { throw error }
+      if error.cause != .missing {
+        unreadable.append("\(tree.folder)\(visit.path) cannot be read: \(systemMessage(error.code))")
+      }
+    }
+    return beneath
+  }
+
+  private mutating func add(
+    _ name: FileName, _ text: String, _ status: FileStatus, _ visit: Visit, _ tree: FolderSource.Tree,
+    _ root: OpenFolder
+  ) {
+    let path = path(name, visit, tree)
+    // Names that no manifest can have are reported later.
+    let isWanted = source.others == .fail || tree.namesExtension || OutputName.isPicture(text)
+    guard isWanted || path.text.flatMap(FolderSource.url) == nil else {
+      others[ManifestFormats.fileExtension(of: text).map { "." + $0.lowercased() } ?? text, default: 0] += 1
+      return
+    }
+    guard paths.insert(path).inserted else { return }
+    files.append(File(path: path, identity: status.identity, tree: root, name: visit.path + text))
+  }
+
+  private func path(_ name: FileName, _ visit: Visit, _ tree: FolderSource.Tree) -> FileName {
+    FileName(bytes: Array((tree.folder + visit.path).utf8) + name.bytes)
   }
 }

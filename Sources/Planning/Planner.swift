@@ -3,6 +3,7 @@ import JobIndex
 import JSON
 import Manifests
 import Model
+import System
 import Transfer
 
 /// Reads a manifest into an index. Everything is checked before any work begins.
@@ -32,7 +33,7 @@ package struct Planner {
     into index: JobIndex, isCancelled: () -> Bool = { false }, lastNames: () throws -> Void = {},
     checkSpace: () throws -> Void = {}
   ) throws -> ManifestFindings {
-    var filling = IndexFilling(index: index, reader: EntryReader(defaults: defaults))
+    var filling = IndexFilling(index: index, reader: EntryReader(defaults: defaults, base: content.list?.base))
     var dependencies = DependencyProblems()
     var keys = SharedKeys()
     func read(_ body: (ManifestItem) throws -> Void) throws {
@@ -102,7 +103,7 @@ private struct IndexFilling {
       if let name = reader.givenName { try claim(name, value["name"]?.string ?? key ?? name.path, rows, at: location) }
       (position, line) = (rows.upperBound, line + 1)
     case .source(let value, let location):
-      findings.source = readSource(value, at: location)
+      (findings.source, findings.folder) = readSource(value, at: location)
       if let source = findings.source { try index.insert(source) }
     case .warning(let warning): findings.warnings.append(warning)
     case .unreadable(let problems):
@@ -129,25 +130,53 @@ private struct IndexFilling {
     }
   }
 
-  /// Reads the source of the list of entries. It is downloaded like an entry's source, and not filtered.
+  /// Reads the source of the list of entries. It is downloaded like an entry's source, and not filtered; or it is a folder.
   /// - Returns: nil when it has a problem.
-  private mutating func readSource(_ value: JSONValue, at location: ManifestProblem.Location) -> Entry? {
+  private mutating func readSource(
+    _ value: JSONValue, at location: ManifestProblem.Location
+  ) -> (source: Entry?, folder: FolderSource?) {
     var source = EntryReader(defaults: EntryDefaults(recipe: .none, options: OutputOptions()))
-    var entry = source.read(value, key: "source", position: 0, at: location)
-    let urls = entry?.urls.map(FolderLocation.path(of:)) ?? []
-    entry?.urls = urls
-    if let entry, entry.checksum != nil, entry.urls.contains(where: { FolderLocation(parsing: $0) != nil }) {
-      reader.report(ManifestProblem(.badValue, "a folder has no checksum", at: location.field("checksum")))
+    var entry = source.read(value.without(FolderSource.othersField), key: "source", position: 0, at: location)
+    var folder: FolderSource?
+    func report(_ field: String, _ message: String) {
+      reader.report(ManifestProblem(.badValue, message, at: location.field(field)))
     }
-    if urls.count > 1, let folder = urls.lazy.compactMap(FolderLocation.init).first {
-      let message = "\(folder.redacted) is a folder, and cannot be one of several mirrors"
-      reader.report(ManifestProblem(.badValue, message, at: location.field("source")))
+    do throws(ParseError) {
+      folder = try entry.flatMap { entry throws(ParseError) in try FolderSource(parsing: entry.urls) }
+    } catch {
+      report("source", error.message)
+    }
+    let urls = entry?.urls.map(FolderSource.path) ?? []
+    entry?.urls = urls
+    if folder != nil, entry?.checksum != nil { report("checksum", "a folder has no checksum") }
+    switch (value[FolderSource.othersField], folder) {
+    case (nil, _): break
+    case (_?, nil): if entry != nil { report(FolderSource.othersField, "\"others\" is for folders and patterns") }
+    case (let written?, _?):
+      if let others = written.string.flatMap(FolderSource.Others.init) {
+        folder?.others = others
+      } else {
+        report(FolderSource.othersField, "\"others\" is \"skip\" or \"fail\", not \(written.shown)")
+      }
     }
     for problem in source.problems {
       let isOfURL = problem.location == location.field("url")
       reader.report(
         ManifestProblem(problem.code, problem.message, at: isOfURL ? location.field("source") : problem.location))
     }
-    return entry
+    return (entry, folder)
+  }
+}
+
+extension FolderSource {
+  /// The field beside `source` that sets `others`.
+  static let othersField = "others"
+}
+
+extension JSONValue {
+  /// An object without a member.
+  fileprivate func without(_ key: String) -> JSONValue {
+    guard case .object(let members) = self else { return self }
+    return .object(members.filter { $0.key != key })
   }
 }

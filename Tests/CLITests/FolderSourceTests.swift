@@ -108,7 +108,7 @@ import Testing
     #expect(report.state == "succeeded" && report.counts.total == 0)
     let warning = try #require(report.warnings?.first)
     #expect(warning.code == "no-files" && warning.where == "source")
-    #expect(warning.message.hasSuffix(" has no files; folders in it are not read"), "\(warning)")
+    #expect(warning.message == source.replacing("file:", with: "./") + " has no pictures", "\(warning)")
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
   }
 
@@ -118,7 +118,7 @@ import Testing
     let first = try run()
     #expect(first.entries.map(\.name) == ["b"])
     let warning = try #require(first.warnings?.first)
-    #expect(warning.code == "left-out" && warning.message.hasPrefix("a.jpg is being written"))
+    #expect(warning.code == "left-out" && warning.message.hasPrefix("incoming/a.jpg is being written"))
     #expect(warning.where == "source")
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     try writer.close()
@@ -199,6 +199,133 @@ import Testing
     try FileManager.default.removeItem(atPath: folders.inbox + "/pause.lock")
     #expect(try folders.run(options).status == 0)
     #expect(try folders.report("job").entries.map(\.name) == ["a", "b"])
+  }
+
+  private func folder(_ name: String) throws {
+    try FileManager.default.createDirectory(atPath: root.file(name), withIntermediateDirectories: true)
+  }
+
+  @Test func `patterns take files of folders beneath, whose names keep the folders, and each file once`() throws {
+    for name in ["incoming/2024/05", "incoming/tmp", "incoming/.git", "other"] { try folder(name) }
+    for name in ["a.jpg", "2024/b.JPG", "2024/05/a.jpg", "tmp/t.jpg", ".git/g.jpg", "2024/05/b-edited.jpg"] {
+      try add("incoming/" + name)
+    }
+    try add("other/o.jpg")
+    try FileManager.default.createSymbolicLink(atPath: root.file("incoming/l"), withDestinationPath: root.file("other"))
+    try folders.drop(
+      "job.json", #"{"source": ["file:incoming/**/*.jpg", "incoming/2024/**", "!file:incoming/tmp/**", "!*-edited.*"]}"#
+    )
+    try folders.run(options).expect(status: 0)
+    let report = try folders.validReport("job")
+    #expect(report.entries.map(\.name) == ["2024/05/a", "2024/b", "a"] && report.warnings == nil)
+    #expect(report.entries.map { $0.output?.file } == ["images/2024/05/a.jpg", "images/2024/b.jpg", "images/a.jpg"])
+    #expect(report.entries.map(\.url) == ["./incoming/2024/05/a.jpg", "./incoming/2024/b.JPG", "./incoming/a.jpg"])
+  }
+
+  @Test func `a tree that holds the inbox and the outbox does not take what they hold`() throws {
+    try folder("in")
+    try folder("out")
+    try add("incoming/a.jpg")
+    try Data(#"{"source": "file:**"}"#.utf8).write(to: URL(fileURLWithPath: root.file("in/job.json")))
+    let line = ["run", "--settle", "0", "--inbox", root.file("in"), "--outbox", root.file("out")] + options
+    for reused in [0, 1] {
+      try DarkroomProcess.run(line).expect(status: 0)
+      let data = try Data(contentsOf: URL(fileURLWithPath: root.file("out/job/report.json")))
+      let report = try JSONDecoder().decode(Report.self, from: data)
+      #expect(report.entries.map(\.name) == ["incoming/a"] && report.counts.reused == reused)
+      try Data(#"{"source": "file:**"}"#.utf8).write(to: URL(fileURLWithPath: root.file("in/job.json")))
+    }
+  }
+
+  @Test func `what is no picture by its name is skipped with one warning, or fails when the manifest says so`() throws {
+    try add("incoming/a.jpg")
+    for name in ["a.xmp", "b.XMP", "c.txt", "Makefile", "clip.mov"] {
+      try Data("text".utf8).write(to: URL(fileURLWithPath: root.file("incoming/" + name)))
+    }
+    let report = try run()
+    #expect(report.state == "succeeded" && report.entries.map(\.name) == ["a"])
+    #expect(
+      report.warnings?.map(\.message) == [
+        "5 files are skipped, being no pictures by name: 2 .xmp, 1 .mov, 1 .txt, 1 Makefile; \"others\": \"fail\" makes "
+          + "entries of them"
+      ])
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    try drop("file:incoming/*.txt")
+    try folders.run(options).expect(status: 1)
+    #expect(try folders.report("job").counts.total == 1, "a pattern that names the extension takes such files")
+    try drop("file:incoming/", #", "others": "fail""#)
+    try folders.run(options).expect(status: 1)
+    #expect(try folders.report("job").counts == Report.Counts(total: 6, filtered: 1, failed: 5, reused: 1))
+  }
+
+  @Test(arguments: [
+    (#""source": "incoming/", "others": "pass""#, "\"others\" is \"skip\" or \"fail\""),
+    (#""source": "list.csv", "others": "skip""#, "\"others\" is for folders"),
+    (#""source": ["incoming/", "list.csv"]"#, "incoming/ is a folder or a pattern"),
+    (
+      #""source": "incoming/", "defaults": {"variants": [{"name": "a"}, {"name": "a"}]}"#,
+      "the entry has another variant"
+    ),
+  ])
+  func `what cannot be meant rejects the manifest, with one problem`(members: String, problem: String) throws {
+    for name in ["a.jpg", "b.jpg"] { try add("incoming/" + name) }
+    try folders.drop("job.json", "{\(members)}")
+    #expect(try folders.run(options).status == 65)
+    let errors = try #require(try folders.validReport("job").errors)
+    #expect(errors.count == 1 && errors[0].message.contains(problem), "\(errors)")
+  }
+
+  @Test func `a folder that cannot be read is left out, and the others are not`() throws {
+    try folder("incoming/locked")
+    for name in ["a.jpg", "locked/b.jpg", "sub/c.jpg"] { try add("incoming/" + name) }
+    try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: root.file("incoming/locked"))
+    defer {
+      try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: root.file("incoming/locked"))
+    }
+    guard !FileManager.default.isReadableFile(atPath: root.file("incoming/locked")) else { return }
+    let report = try run("file:incoming/**")
+    #expect(report.entries.map(\.name) == ["a", "sub/c"])
+    #expect(report.warnings?.first?.message == "incoming/locked/ cannot be read: Permission denied")
+  }
+
+  @Test func `variants in the defaults make several results of each file, and those of an entry take their place`()
+    throws
+  {
+    let sizes =
+      #"{"filters": "none", "variants": [{"name": "640", "filters": "resize(fit 64 64)"}, {"name": "png", "format": "png"}]}"#
+    for name in ["a.jpg", "b.jpg"] { try add("incoming/" + name) }
+    try drop("file:incoming/", #", "defaults": \#(sizes)"#)
+    try folders.run(options).expect(status: 0)
+    let names = ["images/a.640.jpg", "images/a.png.png", "images/b.640.jpg", "images/b.png.png"]
+    #expect(try folders.validReport("job").entries.map { $0.output?.file } == names)
+    let entries =
+      #"["incoming/a.jpg", {"url": "incoming/b.jpg", "variants": [{"name": "own"}]}, {"url": "incoming/none.jpg"}]"#
+    try folders.drop("job.json", #"{"defaults": \#(sizes), "entries": \#(entries)}"#)
+    try folders.run(options).expect(status: 1)
+    let rows = try folders.validReport("job").entries
+    #expect(rows.map(\.name) == ["a", "a", "b", "none", "none"])
+    let failed = String(decoding: try folders.contents("job/job.failed.jsonl"), as: UTF8.self)
+    #expect(failed.split(separator: "\n").count == 1 && failed.contains("\"640\"") && failed.contains("\"png\""))
+  }
+
+  @Test func `check lists the folder, and creates nothing`() throws {
+    for name in ["a.jpg", "sub/b.png", "notes.txt"] { try add("incoming/" + name) }
+    let path = root.file("job.json")
+    try Data(#"{"source": "file:incoming/**", "defaults": {"variants": [{"name": "s"}]}}"#.utf8).write(
+      to: URL(fileURLWithPath: path))
+    let checked = try DarkroomProcess.run(["check", path] + options)
+    #expect(
+      checked.status == 0 && checked.output.hasPrefix("job.json: job job, 2 entries of ./incoming/**\n"),
+      "\(checked.output)")
+    for line in [
+      "  images/a.s.*  sepia(0.8)  ./incoming/a.jpg", "  images/sub/b.s.*  sepia(0.8)  ./incoming/sub/b.png",
+      "1 file is skipped",
+    ] {
+      #expect(checked.output.contains(line), "\(checked.output)")
+    }
+    let json = try DarkroomProcess.run(["check", "--json", path] + options).output
+    #expect(json.contains(#""total":2"#) && json.contains(#""source":"./incoming/**""#), "\(json)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: root.path).sorted() == ["incoming", "job.json"])
   }
 
   @Test func `defaults hold for files, and a list in the file root may be a relative file URL`() throws {

@@ -13,14 +13,17 @@ package struct ManifestCheck {
     package let file: String
     package let job: String
     package let format: String
-    package let total: Int
+    package fileprivate(set) var total: Int
 
-    package let problems: [ManifestProblem]
+    package fileprivate(set) var problems: [ManifestProblem]
 
-    package let warnings: [ManifestWarning]
+    package fileprivate(set) var warnings: [ManifestWarning]
 
     /// The source of its list of entries, without secrets; nil when the manifest contains the entries.
     package var source: String?
+
+    /// Whether the source is a folder whose files are the entries. A list elsewhere is not read.
+    package var isListed = false
 
     /// Why the list could not be downloaded, as far as that is known without using the network.
     package var sourceError: TransferError?
@@ -86,22 +89,34 @@ package struct ManifestCheck {
       throw StopError.missing(error)
     }
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let index = try JobIndex(creating: .file(folder + "/index.sqlite"))
+    var index = try JobIndex(creating: .file(folder + "/index.sqlite"))
     let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
-    let planner = Planner(
+    var planner = Planner(
       format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults)
-    let findings =
+    var findings =
       try size.map { ManifestFindings(problems: [ManifestProblem(.tooLarge, $0, at: .file)]) }
       ?? planner.plan(into: index)
-    let isFine = findings.problems.isEmpty && findings.source == nil
-    var result = Result(
-      file: file, job: name.job, format: name.format.name, total: isFine ? try index.count() : 0,
-      problems: findings.problems, warnings: findings.warnings)
-    if let source = findings.source {
+    var result = Result(file: file, job: name.job, format: name.format.name, total: 0, problems: [], warnings: [])
+    if let source = findings.source, findings.problems.isEmpty {
       let planned = PlannedEntry(source, after: [], configuration)
       (result.source, result.sourceError) = (planned.mirrors.first?.url, planned.error)
-      if let folder = FolderLocation(parsing: source.urls[0]) { result.sourceError = failure(of: folder) }
+      do {
+        if let files = findings.folder, let list = try list(files, in: folder) {
+          (result.source, result.sourceError, result.isListed) = (files.redacted, nil, true)
+          planner.content.list = list.list
+          index = try JobIndex(creating: .file(folder + "/files.sqlite"))
+          findings = try planner.plan(into: index)
+          findings.warnings += list.warnings
+        }
+      } catch let error as TransferError {
+        result.sourceError = error
+      } catch let error as SystemError {
+        throw StopError.missing(error)
+      }
     }
+    (result.problems, result.warnings) = (findings.problems, findings.warnings)
+    let isFine = findings.problems.isEmpty && findings.source == nil
+    if isFine { result.total = try index.count() }
     try begin(result)
     guard isFine else { return }
     try index.eachInOrder { entry in
@@ -109,14 +124,19 @@ package struct ManifestCheck {
     }
   }
 
-  /// Why a folder cannot be listed; nil when it can.
-  fileprivate func failure(of folder: FolderLocation) -> TransferError? {
-    do throws(TransferError) {
-      _ = try folder.open(configuration.transfer)
-      return nil
-    } catch {
-      return error
-    }
+  /// Lists the files of a source now, without waiting for those that are being written.
+  /// - Parameter folder: Where the list is stored.
+  private func list(
+    _ source: FolderSource, in folder: String
+  ) throws -> (list: ManifestContent.List, warnings: [ManifestWarning])? {
+    guard let listing = try source.list(configuration, settleTime: 0, isCancelled: { false }),
+      let format = ManifestFormats.format(of: "jsonl")
+    else { return nil }
+    let (sha256, bytes) = try listing.write(to: OpenFolder(folder).create(file: "files.jsonl"))
+    let fetched = FetchedList(listing, of: source, sha256: sha256, bytes: bytes)
+    let list = ManifestContent.List(
+      format: format, file: ManifestFile(path: folder + "/files.jsonl"), url: source.redacted, base: source.base)
+    return (list, fetched.manifestWarnings)
   }
 }
 

@@ -23,7 +23,7 @@ extension JobPlanner {
       throw DamagedJob(job: job, why: "the format of its source is \(list.format), which this version does not know")
     }
     let file = ManifestFile(path: state.list(job.runID), isCompressed: list.isCompressed)
-    return ManifestContent.List(format: format, file: file, url: list.finalURL)
+    return ManifestContent.List(format: format, file: file, url: list.finalURL, base: list.base)
   }
 
   /// Records a job's list. After that the job is planned from it, even after a crash.

@@ -224,7 +224,9 @@ struct JobPlanner: Sendable {
       var plan = try planSource(source, task, run, index, findings, unsynced)
       guard plan.source != nil else { return plan }
       do {
-        if let listed = try listFolder(source, task) { return try self.plan(listed, in: folder, unsynced) }
+        if let files = findings.folder, let listed = try listFolder(files, task) {
+          return try self.plan(listed, in: folder, unsynced)
+        }
       } catch let error as TransferError {
         plan.next = .rejectSource(EntryFailure(error))
       }

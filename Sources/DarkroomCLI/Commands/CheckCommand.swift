@@ -18,7 +18,7 @@ struct CheckCommand: Command {
     downloaded or created. The fields of an entry: url, name, key, filters, format, quality, priority, checksum, after (names
     of entries that must succeed first), variants (several results of one download), method, headers, body, form, metadata.
     A .json or .plist that is {"source": URL, "defaults": {…}} takes its entries from a list at that URL, or from the files
-    of a folder beneath --file-root ("file:incoming/", "file:incoming/*.jpg").
+    of a folder beneath --file-root ("file:incoming/", "file:incoming/**/*.jpg"), which check lists.
     """
   let examples = [
     "darkroom check cats.json",
@@ -63,9 +63,13 @@ struct CheckCommand: Command {
 extension ManifestCheck.Result {
   fileprivate var text: String {
     let head =
-      problems.isEmpty
-      ? source.map { "job \(job), its entries are listed by \($0), which check does not read" }
-        ?? "job \(job), \(total.of("entry", "entries"))" : "rejected, \(problems.count.of("problem", "problems"))"
+      switch (problems.isEmpty, source) {
+      case (false, _): "rejected, \(problems.count.of("problem", "problems"))"
+      case (true, let source?) where !isListed:
+        "job \(job), its entries are listed by \(source), which check does not read"
+      case (true, let source?): "job \(job), \(total.of("entry", "entries")) of \(source)"
+      case (true, nil): "job \(job), \(total.of("entry", "entries"))"
+      }
     return
       (["\(file): \(head)"] + Self.first(problems.map { "  \($0)" })
       + (sourceError.map { ["  warning: would fail: \($0.code.rawValue): \($0.message)"] } ?? [])

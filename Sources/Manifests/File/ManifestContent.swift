@@ -1,3 +1,4 @@
+import JSON
 import System
 
 /// The contents of a manifest: its own entries, or those of the list that it names as its source.
@@ -10,8 +11,11 @@ package struct ManifestContent: Sendable {
     /// The URL of the list, without secrets.
     package let url: String
 
-    package init(format: any ManifestFormat, file: ManifestFile, url: String) {
-      (self.format, self.file, self.url) = (format, file, url)
+    /// The folder after whose paths the results are named; nil for a list that was downloaded.
+    package let base: String?
+
+    package init(format: any ManifestFormat, file: ManifestFile, url: String, base: String? = nil) {
+      (self.format, self.file, self.url, self.base) = (format, file, url, base)
       self.file.throwsOtherKind = true
     }
   }
@@ -39,10 +43,11 @@ package struct ManifestContent: Sendable {
   /// - Throws: As `ManifestFormat.read`; `bad-value` when the list has a source, `syntax` when either is of an `OtherKind`.
   package func read(_ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     defer { if ([file] + (list.map { [$0.file] } ?? [])).contains(where: Self.isLarge) { Allocator.giveBackFreed() } }
+    var expansion = Expansion(fields: fields)
     do {
       try format.read(file, fields) { item in
-        guard case .source = item, let list else { return try yield(item) }
-        try read(list, fields, yield)
+        guard case .source = item, let list else { return try yield(expansion.expand(item)) }
+        try read(list, fields) { try yield(expansion.expand($0)) }
       }
     } catch let kind as OtherKind {
       throw ManifestProblem(.syntax, "the file is \(kind.name), not a manifest; \(kind.remedy)", at: .file)
@@ -57,6 +62,34 @@ package struct ManifestContent: Sendable {
     } catch let kind as OtherKind {
       let message = "\(list.url) is \(kind.name), not a list of entries; \(kind.remedy)"
       throw ManifestProblem(.syntax, message, at: .source(.file))
+    }
+  }
+}
+
+/// Adds the default of the field `expanded` to the entries that leave it out, so that the number of their rows is known
+/// wherever a manifest is read.
+private struct Expansion {
+  let fields: FieldVocabulary
+  private var standard: JSONValue?
+
+  init(fields: FieldVocabulary) { self.fields = fields }
+
+  mutating func expand(_ item: ManifestItem) -> ManifestItem {
+    guard let field = fields.expanded else { return item }
+    switch item {
+    case .defaults(let value, _):
+      standard = value[field] ?? standard
+      return item
+    case .entry(let value, let key, let location):
+      guard let standard else { return item }
+      let added = JSONValue.Member(field, standard)
+      switch value {
+      case .string: return .entry(.object([.init(fields.principal, value), added]), key: key, location: location)
+      case .object(let members) where value[field] == nil:
+        return .entry(.object(members + [added]), key: key, location: location)
+      default: return item
+      }
+    default: return item
     }
   }
 }

@@ -53,6 +53,9 @@ package struct FieldVocabulary: Sendable {
   /// The field of kind `extras`.
   package let extras: String
 
+  /// The field whose default is added to entries that leave it out, as if it were written there.
+  package let expanded: String?
+
   /// In the order of their fields after the principal one.
   package let options: [Option]
 
@@ -63,8 +66,8 @@ package struct FieldVocabulary: Sendable {
   package let defaultsFields: Set<String>
 
   package init(
-    principal: String, principalTitle: String, cells: [String: CellKind], extras: String, options: [Option],
-    sourceFields: Set<String> = [], defaultsFields: Set<String> = []
+    principal: String, principalTitle: String, cells: [String: CellKind], extras: String, expanded: String? = nil,
+    options: [Option], sourceFields: Set<String> = [], defaultsFields: Set<String> = []
   ) {
     self.sourceFields = sourceFields
     self.defaultsFields = defaultsFields
@@ -72,6 +75,7 @@ package struct FieldVocabulary: Sendable {
     self.principalTitle = principalTitle
     self.cells = cells
     self.extras = extras
+    self.expanded = expanded
     self.options = options
   }
 }

@@ -8,7 +8,9 @@ import TestSupport
 /// program is the one beside the tests.
 struct PageSession {
   /// The pages all of whose blocks are run.
-  static let pages = ["README.md", "Documentation/tutorial.md", "Documentation/comparison.md"]
+  static let pages = [
+    "README.md", "Documentation/tutorial.md", "Documentation/folders.md", "Documentation/comparison.md",
+  ]
 
   /// A block of commands that was run.
   struct Step {

@@ -86,7 +86,11 @@ import TestSupport
       (#"{"a":{"url":"1","variants":[{"name":"s"}]},"A.S":"http://h/2"}"#, ["duplicate-name @ A.S"]),
       (#"{"a.s":"http://h/2","a":{"url":"1","variants":[{"name":"s"}]}}"#, ["duplicate-name @ a"]),
       (#"{"a":{"url":"1","variants":[{"name":"s"}]},"a.jpg":"http://h/2"}"#, ["duplicate-name @ a.jpg"]),
-      (#"{"defaults":{"variants":[{"name":"s"}]},"entries":["http://h/2"]}"#, ["unknown-field @ defaults.variants"]),
+      (
+        #"{"defaults":{"variants":[{"name":"s"},{"name":""}]},"entries":["1","2"]}"#,
+        ["bad-value @ defaults.variants[1].name"]
+      ),
+      (#"{"defaults":{"variants":[{"name":"s"}]},"entries":{"a":"1","a.s":"2"}}"#, ["duplicate-name @ entries.a.s"]),
     ])
   func rejected(text: String, expected: [String]) throws {
     #expect(try Planned(text, as: "m.json").found == expected)
