@@ -10,8 +10,9 @@ enum DarkroomPage {
   ]
 
   static let precedence = """
-    Most options are also environment variables and keys of the configuration file: --per-host is DARKROOM_PER_HOST and
-    "per-host". The command line overrides the environment, and the environment overrides the file.
+    Options are also environment variables and keys of the configuration file: --per-host is DARKROOM_PER_HOST and "per-host".
+    The exceptions are the "options of one command", which are neither, and --config, which is no key. The command line
+    overrides the environment, and the environment overrides the file.
     """
 
   static func page(_ groups: [CommandGroup]) -> ManualPage {
@@ -20,10 +21,11 @@ enum DarkroomPage {
       usages: groups.flatMap(\.commands).map { ($0.name, $0.operands) },
       chapters: [
         .init("description", [.text(description)]), commands(groups), options,
-        .init("configuration", [.text(configuration), .terms(keys), .text(hosts), .terms(hostKeys)]),
+        .init("configuration", [.text(configuration), .text(hosts), .terms(hostKeys)]),
         .init("environment", [.text(environment), .terms(variables)]),
         .init("files", [.terms(files)]),
-        .init("exit status", [.text("The first that applies of 70, 73, 75, 66, 65, 1 and 0."), .terms(codes)]),
+        .init(
+          "exit status", [.text("The first that applies of 130, 143, 70, 73, 75, 66, 65, 1 and 0."), .terms(codes)]),
         .init("examples", [.text("Each command above has its own examples, too."), .code(examples)]),
       ],
       related: [("darkroom-manifest", 5), ("darkroom-report", 5), ("crontab", 5), ("curl", 1)])
@@ -54,11 +56,14 @@ enum DarkroomPage {
       })
   }
 
+  private static let takers = "Unless a description or a heading names others, an option is taken by run and watch."
+
   private static let options: ManualPage.Chapter = {
-    var blocks = [ManualPage.Block.text(precedence)]
+    var blocks = [ManualPage.Block.text(precedence), .text(takers)]
     for group in OptionTable.groups {
       let items = group.options.map { option in
-        let takers = option.commands.map { " Taken by " + $0.joined(separator: ", ") + "." } ?? ""
+        let commands = option.commands.flatMap { $0 == ["run", "watch"] ? nil : $0 }
+        let takers = commands.map { " Taken by " + $0.joined(separator: ", ") + "." } ?? ""
         return ManualPage.Item(.option(option), sentence(option.summary + option.shownDefault) + takers)
       }
       blocks += [.heading(group.heading), .terms(items)]
@@ -72,12 +77,9 @@ enum DarkroomPage {
   private static let configuration = """
     The configuration is a JSON object in the file that --config or `DARKROOM_CONFIG` names, else in the first that exists of
     those below FILES. A flag is `true` or `false`; the value of another option is a number or a string; an array stands for a
-    list with commas. Relative paths are relative to the file's folder. Keys that begin with `_` are comments. The keys:
+    list with commas. Relative paths are relative to the file's folder. Keys that begin with `_` are comments. Unknown keys are
+    errors.
     """
-
-  private static let keys = OptionTable.general.filter { $0.name != "config" }.map { option in
-    ManualPage.Item(.literal("\"\(option.name)\""), "as \(option.longName)")
-  }
 
   private static let hosts = """
     The key `hosts` is an object of rules by host: a name, a pattern such as `*.example.org`, or either with a port. A rule is an
@@ -90,22 +92,21 @@ enum DarkroomPage {
 
   private static let environment = """
     Unknown variables that begin with `DARKROOM_` are errors. A flag is on with 1, true, yes or on, and off with 0, false, no, off
-    or an empty value.
+    or an empty value. Relative paths are relative to the current folder. These variables count, too:
     """
 
-  private static let variables =
-    OptionTable.general.map { ManualPage.Item(.variable($0.variable), "as \($0.longName)") } + [
-      .init(.variable("http_proxy"), "the proxy for http: URLs, as with curl; in lower case only"),
-      .init(.variable("https_proxy"), "the proxy for https: URLs"),
-      .init(.variable("all_proxy"), "the proxy for both, where the others are not set"),
-      .init(.variable("no_proxy"), "hosts, domains and networks without a proxy; * for all"),
-      .init(.variable("CURL_CA_BUNDLE"), "the file of certificate authorities"),
-      .init(.variable("SSL_CERT_FILE"), "the same, if CURL_CA_BUNDLE is not set"),
-      .init(.variable("SSL_CERT_DIR"), "a folder of further authorities, named by their hashes"),
-      .init(.variable("NETRC"), "the file of names and passwords for rules with \"netrc\": true, instead of ~/.netrc"),
-      .init(.variable("NO_COLOR"), "no colours on a terminal"),
-      .init(.variable("XDG_CONFIG_HOME"), "the folder of the user's configuration, instead of ~/.config"),
-    ]
+  private static let variables: [ManualPage.Item] = [
+    .init(.variable("http_proxy"), "the proxy for http: URLs, as with curl; in lower case only"),
+    .init(.variable("https_proxy"), "the proxy for https: URLs"),
+    .init(.variable("all_proxy"), "the proxy for both, where the others are not set"),
+    .init(.variable("no_proxy"), "hosts, domains and networks without a proxy; * for all"),
+    .init(.variable("CURL_CA_BUNDLE"), "the file of certificate authorities"),
+    .init(.variable("SSL_CERT_FILE"), "the same, if CURL_CA_BUNDLE is not set"),
+    .init(.variable("SSL_CERT_DIR"), "a folder of further authorities, named by their hashes"),
+    .init(.variable("NETRC"), "the file of names and passwords for rules with \"netrc\": true, instead of ~/.netrc"),
+    .init(.variable("NO_COLOR"), "no colours on a terminal"),
+    .init(.variable("XDG_CONFIG_HOME"), "the folder of the user's configuration, instead of ~/.config"),
+  ]
 
   private static let files: [ManualPage.Item] = [
     .init(.path("~/.config/darkroom/config.json"), "the user's configuration file"),

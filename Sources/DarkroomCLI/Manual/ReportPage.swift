@@ -32,7 +32,7 @@ enum ReportPage {
     .init(.path("entries.jsonl"), "a line for each entry as it ends"),
     .init(.path("index.html"), "the gallery; outbox/index.html lists the jobs"),
     .init(.path("report.json"), "the report, written last"),
-    .init(.path("JOB.failed.jsonl"), "a manifest of the entries that failed, if any did"),
+    .init(.path("JOB.failed.jsonl"), "the entries that failed, if any did, as a manifest of the job JOB.failed"),
     .init(.path("manifest.EXT"), "the manifest, moved here when the job is done"),
     .init(.path("history/RUN_ID/"), "report, manifest and lists of earlier runs"),
   ]
