@@ -37,7 +37,7 @@ struct DocumentationTests {
 
   @Test("shows configuration files that the program takes")
   func configurations() throws {
-    let blocks = try Documentation.blocks(of: "Documentation/options.md")
+    let blocks = try ["options", "hosts"].flatMap { try Documentation.blocks(of: "Documentation/\($0).md") }
     let configurations = blocks.filter { $0.isTagged("config") }
     #expect(configurations.count >= 2)
     let folder = try TemporaryFolder()
