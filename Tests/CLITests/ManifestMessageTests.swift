@@ -125,6 +125,15 @@ import Testing
     }
   }
 
+  @Test func `check warns of a URL with one slash, which need not fail`() throws {
+    let folder = try TemporaryFolder()
+    try Data("http:/example.com/x.jpg\nhttp://example.com/y.jpg\n".utf8)
+      .write(to: URL(fileURLWithPath: folder.file("job.txt")))
+    let check = try DarkroomCommand.run(["check", "job.txt"], in: folder).output
+    #expect(check.contains("/x.jpg\n    warning: a URL has two slashes before its host: http://HOST/…\n"), "\(check)")
+    #expect(check.matches(of: /warning/).count == 1, "\(check)")
+  }
+
   @Test func `add tells a web address without its scheme, too`() throws {
     let folders = try DarkroomFolders()
     let add = try DarkroomCommand.run(["add", "www.example.com/x.jpg", "--inbox", folders.inbox])

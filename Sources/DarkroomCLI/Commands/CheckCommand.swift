@@ -104,8 +104,9 @@ extension ManifestCheck.PlannedEntry {
   fileprivate var text: String {
     let verb = error == nil ? "this mirror would fail" : "would fail"
     let urls = mirrors.map { mirror in
-      mirror.url + (mirror.rule.map { "  (rule \($0))" } ?? "")
-        + (mirror.error.map { "\n    warning: \(verb): \($0.code.rawValue): \($0.message)" } ?? "")
+      let doubt =
+        mirror.error.map { "\(verb): \($0.code.rawValue): \($0.message)" } ?? SourceLocation.slashHint(for: mirror.url)
+      return mirror.url + (mirror.rule.map { "  (rule \($0))" } ?? "") + (doubt.map { "\n    warning: \($0)" } ?? "")
     }
     return "  \(output)  \(filters)  \(method == "GET" ? "" : method + " ")" + urls.joined(separator: "\n    or ")
       + (after.isEmpty ? "" : "\n    after " + after.joined(separator: ", "))

@@ -235,7 +235,8 @@ final class HTTPTransfer {
       case .addresses(let addresses): addressList = easy.setAddresses(addresses, of: name, port: port)
       case .notFound:
         throw TransferError(
-          .hostNotFound, "\(source): there is no host \(name)" + SourceLocation.slashHint(for: source))
+          .hostNotFound,
+          "\(source): there is no host \(name)" + (SourceLocation.slashHint(for: source).map { "; " + $0 } ?? ""))
       case .failed(let reason): throw TransferError(.dns, "\(source): \(name) cannot be resolved now: \(reason)")
       }
       if let now {

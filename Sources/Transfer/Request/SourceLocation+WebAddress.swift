@@ -8,10 +8,10 @@ extension SourceLocation {
   /// Continues a message about a path that looks like a web address without its scheme; empty for other paths.
   var webAddressHint: String { scheme == .file ? Transfer.webAddressHint(for: redacted) : "" }
 
-  /// Continues a message about a web URL that does not have two slashes after its scheme; empty for others.
-  static func slashHint(for text: String) -> String {
-    text.prefixMatch(of: /https?:\/?[^\/]/.ignoresCase()) == nil
-      ? "" : "; a URL has two slashes before its host: \(text.prefix { $0 != ":" }.lowercased())://HOST/…"
+  /// What is doubtful about a web URL that does not have two slashes after its scheme; nil for others.
+  package static func slashHint(for text: String) -> String? {
+    guard text.prefixMatch(of: /https?:\/?[^\/]/.ignoresCase()) != nil else { return nil }
+    return "a URL has two slashes before its host: \(text.prefix { $0 != ":" }.lowercased())://HOST/…"
   }
 
   /// Why a file is not read without `--file-root`.

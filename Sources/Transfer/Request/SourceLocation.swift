@@ -63,7 +63,8 @@ package struct SourceLocation: Sendable, Hashable {
       url = try URLHandle(parsing: text)
     } catch {
       let shown = Transfer.redacted(text, valid: false)
-      throw TransferError(.urlInvalid, "\(shown) is not a URL: \(error.reason)" + Self.slashHint(for: shown))
+      throw TransferError(
+        .urlInvalid, "\(shown) is not a URL: \(error.reason)" + (Self.slashHint(for: shown).map { "; " + $0 } ?? ""))
     }
     url.set(CURLUPART_FRAGMENT, nil)
     guard let request = url.part(CURLUPART_URL), let host = url.part(CURLUPART_HOST) else {
