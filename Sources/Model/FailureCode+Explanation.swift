@@ -130,7 +130,7 @@ extension FailureCode {
         cause: "more than `--max-pixels`, too many scans, sides that the output format cannot hold, or more memory "
           + "than a decoder may have, or than there is: the kernel killed the decoder even while nothing else was "
           + "decoded",
-        remedy: "raise the limit that the message names, choose another `format`, or give a smaller picture")
+        remedy: "if the message names an option, raise it; else choose another `format`, or a smaller picture")
     case .imageTooSmall:
       Explanation(
         cause: "fewer than `--min-pixels`",

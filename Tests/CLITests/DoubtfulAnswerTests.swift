@@ -74,7 +74,7 @@ import Testing
       let report = try run(lines, ["--filters", recipe, "--min-pixels", "9"], status: 1)
       #expect(report.entries.map { $0.error?.code } == ["image-too-small", "image-too-small", nil, nil])
       #expect(report.entries.map { $0.reused ?? false } == [false, false, true, true])
-      #expect(report.entries[0].error?.message == "min-pixels is 9; the picture has 3 (1 × 3)")
+      #expect(report.entries[0].error?.message == "--min-pixels is 9 pixels; the picture has fewer: 1 × 3")
       #expect(report.entries[0].error?.retryable == false)
       #expect(report.since_last?.failed_again == 2 * count)
     }

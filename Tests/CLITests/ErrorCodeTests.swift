@@ -27,7 +27,7 @@ import Transfer
     EntryFault(
       "too-many-redirects", faultAt: "loop", saying: "3", isRetryable: false, options: ["--max-redirects", "3"]),
     EntryFault(
-      "too-large", "download", serving: { try EntryFault.sample("coffee.jpg") }, saying: "1024",
+      "too-large", "download", serving: { try EntryFault.sample("coffee.jpg") }, saying: "--max-bytes is 1 KiB",
       options: ["--max-bytes", "1K"]),
     EntryFault("truncated", faultAt: "short", saying: "95 bytes remaining", isRetryable: true),
     EntryFault(
@@ -46,10 +46,12 @@ import Transfer
     EntryFault(
       "image-truncated", "filter", serving: { try EntryFault.sample("coffee.jpg").prefix(9999) }, saying: "end"),
     EntryFault(
-      "image-too-large", "filter", serving: { try EntryFault.sample("coffee.jpg") }, saying: "max-pixels is 100",
+      "image-too-large", "filter", serving: { try EntryFault.sample("coffee.jpg") },
+      saying: "--max-pixels is 100 pixels",
       options: ["--max-pixels", "100"]),
     EntryFault(
-      "image-too-small", "filter", serving: { try #require(pixel) }, saying: "min-pixels is 2; the picture has 1",
+      "image-too-small", "filter", serving: { try #require(pixel) },
+      saying: "--min-pixels is 2 pixels; the picture has fewer: 1 × 1",
       options: ["--min-pixels", "2"]),
     EntryFault("io", "outbox", serving: { Data(count: 1 << 20) }, saying: "File too large", fileLimit: 512),
     EntryFault("name-conflict", "outbox", saying: "images/rocket.jpg") { folders in

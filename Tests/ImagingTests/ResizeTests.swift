@@ -147,7 +147,9 @@ import Testing
     #expect(try fixture.code(of: bytes, recipe: "resize(exact 1000 1000 enlarge)", limits: limits) == nil)
     let error = try fixture.error(of: bytes, recipe: "resize(exact 1001 1000 enlarge) resize(fit 5 5)", limits: limits)
     #expect(error?.code == .imageTooLarge)
-    #expect(error?.message == "max-pixels is 1000000; the recipe gives the picture 1001000 (1001 × 1000)")
+    #expect(
+      error?.message
+        == "--max-pixels is 1 megapixel; the recipe gives the picture more: 1001 × 1000, which is 1 megapixel")
   }
 
   @Test("only a few rows of a high and narrow picture are held")

@@ -186,7 +186,7 @@ import Testing
   func tooLargeMessage() async throws {
     let server = try FaultServer.shared
     let (error, body) = try await Downloads { $0.maxBytes = 4 }.failure(server.url("ok"))
-    #expect(error?.message == "max-bytes is 4; \(server.url("ok")) announces 5")
+    #expect(error?.message == "--max-bytes is 4 bytes; \(server.url("ok")) announces more: 5 bytes")
     #expect(body.isEmpty)
     let (result, _) = try await Downloads { $0.maxBytes = 5 }.fetch(server.url("ok"))
     #expect(throws: Never.self) { try result.get() }

@@ -87,7 +87,7 @@ import Testing
     let tree = try Tree(maxBytes: 3)
     let (error, body) = try await tree.downloads.failure("sub/c.jpg")
     #expect(error?.code == .tooLarge)
-    #expect(error?.message == "max-bytes is 3; sub/c.jpg announces 14")
+    #expect(error?.message == "--max-bytes is 3 bytes; sub/c.jpg announces more: 14 bytes")
     #expect(body.isEmpty)
   }
 }

@@ -1,3 +1,5 @@
+import System
+
 /// The limits that pictures are checked against.
 package struct ImageLimits: Sendable {
   /// Width times height, of sources and results. Default 268 402 689 (16 383 × 16 383).
@@ -50,10 +52,10 @@ package struct ImageLimits: Sendable {
     }
     let (pixels, overflow) = width.multipliedReportingOverflow(by: height)
     guard !overflow, pixels <= maxPixels else {
-      let count = overflow ? "more than \(Int.max)" : "\(pixels)"
       throw ImagingError(
         code: .imageTooLarge,
-        message: "max-pixels is \(maxPixels); \(subject.rawValue) \(count) (\(width) × \(height))")
+        message: "--max-pixels is \(PixelCount(maxPixels)); \(subject.rawValue) more: \(width) × \(height)"
+          + (overflow ? "" : ", which is \(PixelCount(pixels))"))
     }
     guard max(width, height) <= Self.maxSide else {
       throw ImagingError(
@@ -74,6 +76,18 @@ package struct ImageLimits: Sendable {
     guard width * height < minPixels else { return }
     throw ImagingError(
       code: .imageTooSmall,
-      message: "min-pixels is \(minPixels); \(Subject.source.rawValue) \(width * height) (\(width) × \(height))")
+      message: "--min-pixels is \(PixelCount(minPixels)); \(Subject.source.rawValue) fewer: \(width) × \(height)")
+  }
+}
+
+/// A number of pixels in words: in megapixels, from a tenth of one on.
+private struct PixelCount: CustomStringConvertible {
+  let description: String
+
+  init(_ pixels: Int) {
+    let (whole, tenth) = (pixels / 100_000).quotientAndRemainder(dividingBy: 10)
+    description =
+      pixels < 100_000
+      ? pixels.of("pixel", "pixels") : tenth == 0 ? whole.of("megapixel", "megapixels") : "\(whole).\(tenth) megapixels"
   }
 }

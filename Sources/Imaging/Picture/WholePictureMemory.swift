@@ -106,8 +106,8 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
         throw ImagingError(
           code: .imageTooLarge,
           message: """
-            \(ByteCount(limit)) of memory is the limit for pictures that are interlaced, progressive, WebP, turned or \
-            blurred; \(picture) needs more than \(ByteCount(bytes))
+            \(ByteCount(limit)) of memory is the limit, at most half of what there is, for pictures that are interlaced, \
+            progressive, WebP, turned or blurred; \(picture) needs more than \(ByteCount(bytes))
             """)
       }
       if isCancelled() { throw .cancelled }

@@ -30,7 +30,7 @@ final class BodyWriter {
   /// - Throws: `too-large`, before any byte beyond the limit is written; `io` when `write` fails.
   func append(_ piece: UnsafeRawBufferPointer) throws(TransferError) {
     guard piece.count <= maxBytes - bytes else {
-      throw TransferError(.tooLarge, "max-bytes is \(maxBytes); \(source) sent at least \(bytes + piece.count)")
+      throw TransferError(.tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(source) sent more")
     }
     digests.update(piece)
     var rest = piece
@@ -61,7 +61,8 @@ final class BodyWriter {
   /// - Throws: `too-large` when it exceeds the limit.
   func checkAnnounced(_ size: Int) throws(TransferError) {
     guard size <= maxBytes else {
-      throw TransferError(.tooLarge, "max-bytes is \(maxBytes); \(source) announces \(size)")
+      throw TransferError(
+        .tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(source) announces more: \(ByteCount(size))")
     }
   }
 

@@ -1,3 +1,5 @@
+import System
+
 extension TransferConfiguration {
   /// Checks a location without network access: whether its file may and can be read and is small enough, and whether the
   /// policy allows the address that the URL contains.
@@ -16,7 +18,8 @@ extension TransferConfiguration {
     guard let fileRoot else { throw TransferError(.schemeNotAllowed, location.fileNotAllowed) }
     let size = try FileRoot(path: fileRoot).open(location).size
     guard size <= maxBytes else {
-      throw TransferError(.tooLarge, "max-bytes is \(maxBytes); \(location.redacted) has \(size)")
+      throw TransferError(
+        .tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(location.redacted) has more: \(ByteCount(size))")
     }
   }
 
