@@ -187,7 +187,8 @@ enum OptionTable {
     Option(
       "config", \.config, .text("FILE"), of: nil,
       default: "~/.config/darkroom/config.json, else /etc/darkroom/config.json", "options as a JSON object"),
-    Option("quiet", \.verbosity, .flag(.quiet), letter: "q", of: nil, "print errors and warnings only"),
+    Option(
+      "quiet", \.verbosity, .flag(.quiet), letter: "q", of: nil, "print only errors and warnings, besides results"),
     Option("verbose", \.verbosity, .flag(.verbose), letter: "v", of: nil, "print a line for each entry"),
   ]
 }
