@@ -169,5 +169,9 @@ struct DocumentationTests {
     let missing = paths.filter { !FileManager.default.fileExists(atPath: $0) }
     let examples = ["Posterise", "NewManifest", "NewCommand"].map { "/\($0).swift" }
     #expect(missing.filter { path in !examples.contains(where: path.hasSuffix) } == [])
+    for link in text.matches(of: /\]\(([^)#:]*)#([^)]+)\)/) {
+      let target = link.1.isEmpty ? page : (page as NSString).deletingLastPathComponent + "/" + link.1
+      #expect(try Documentation.anchors(of: target).contains(String(link.2)), "\(link.0)")
+    }
   }
 }

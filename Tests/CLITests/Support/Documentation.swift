@@ -39,6 +39,12 @@ enum Documentation {
     return blocks
   }
 
+  /// The anchors of a page's headings, as GitHub makes them.
+  static func anchors(of page: String) throws -> Set<String> {
+    let headings = try text(page).matches(of: /\n#+ ([^\n]*)/).map { $0.1.lowercased().replacing(" ", with: "-") }
+    return Set(headings.map { heading in heading.filter { $0.isLetter || $0.isNumber || "-_".contains($0) } })
+  }
+
   /// What stands in the first column of a page's tables, in backquotes, one set for each row.
   static func firstColumns(of page: String) throws -> [Set<String>] {
     try text(page).components(separatedBy: "\n").filter { $0.hasPrefix("| `") }.map { row in
