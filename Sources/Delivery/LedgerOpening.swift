@@ -24,8 +24,14 @@ package struct LedgerOpening {
   ///   `SystemError`.
   package func open() throws -> (ledger: Ledger, notice: String?) {
     let folder = try state.openFolder()
-    if let kind = try folder.status(of: Folder.name(of: state.ledger))?.kind, kind != .file {
-      throw StopError.outbox("\(state.ledger) is a \(kind == .link ? "symbolic link" : "\(kind)"): move it away")
+    let name = Folder.name(of: state.ledger)
+    if let status = try folder.status(of: name) {
+      guard status.kind == .file else {
+        let kind = status.kind == .link ? "symbolic link" : "\(status.kind)"
+        throw StopError.outbox("\(state.ledger) is a \(kind): move it away")
+      }
+      // Restored from a backup. SQLite gives its own files the same mode. Some file systems have no modes.
+      if status.isOpenToOthers { try? folder.open(updatingExisting: name).setAccess(mode: 0o600) }
     }
     let wasUnclean = try folder.status(of: StateFolder.useMark) != nil || hasJournal
     var notice: String?

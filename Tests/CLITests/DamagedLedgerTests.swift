@@ -83,6 +83,35 @@ import Testing
     #expect(try !folders.run().error.contains("damaged"), "it is said once")
   }
 
+  @Test(arguments: [false, true])
+  func `a ledger restored from a dump is the ledger that it was, and nobody else's to read`(isOfLiveJob: Bool) throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.jsonl", #"{"url":"coffee.jpg"}"# + "\n" + #"{"url":"\#(server.url("last"))"}"# + "\n")
+    let first = try folders.start("run", ["--verbose"])
+    #expect(try first.waitForLine(containing: "coffee: filtered") != nil)
+    if isOfLiveJob { first.send(SIGKILL) } else { try server.release(1) }
+    _ = try first.finish()
+    try server.release(10)
+    let restore = """
+      import os, sqlite3, sys
+      old, new = sqlite3.connect(sys.argv[1]), sqlite3.connect(sys.argv[1] + "-restored")
+      new.executescript("\\n".join(old.iterdump()))
+      new.commit()
+      os.chmod(sys.argv[1] + "-restored", 0o644)
+      os.rename(sys.argv[1] + "-restored", sys.argv[1])
+      """
+    let ledger = folders.outbox + "/.darkroom/ledger.sqlite"
+    try DarkroomProcess.run(script: "/usr/bin/python3 -c '\(restore)' '\(ledger)'", in: folders.folder).expect(
+      status: 0)
+    if !isOfLiveJob { try folders.drop("job.jsonl", folders.contents("job/manifest.jsonl")) }
+    let again = try folders.run().expect(status: 0)
+    #expect(!again.error.contains("damaged"), "\(again.error)")
+    let report = try folders.validReport("job")
+    #expect(report.counts == Report.Counts(total: 2, filtered: 2, reused: isOfLiveJob ? 0 : 2), "\(report)")
+    #expect(try folders.mode(".darkroom/ledger.sqlite") == 0o600)
+  }
+
   @Test func `status tells of a damaged ledger, and changes nothing`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "coffee.jpg\n")

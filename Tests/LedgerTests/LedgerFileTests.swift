@@ -59,8 +59,10 @@ import Testing
     #expect(try bytes == before)
   }
 
-  @Test("a ledger of every earlier version is brought to this one, and keeps what it has", arguments: 1..<5)
-  func earlier(version: Int) throws {
+  @Test(
+    "a ledger of every earlier version is brought to this one, and keeps what it has, also without its version",
+    arguments: 1..<5, [true, false])
+  func earlier(version: Int, isNumbered: Bool) throws {
     for migration in LedgerSchema.migrations.scripts[..<version] { try change(migration) }
     try change(
       "INSERT INTO jobs VALUES ('r', 'j', 'running', '{}', NULL, 1)",
@@ -69,13 +71,24 @@ import Testing
       VALUES ('r', 0, 0, 's', 'images/a.jpg', 5, 'ab', '{}')
       """,
       "INSERT INTO outputs (job, target, bytes, sha256) VALUES ('j', 'images/b.jpg', 7, 'cd')",
-      "PRAGMA user_version = \(version)")
+      "PRAGMA user_version = \(isNumbered ? version : 0)")
     let ledger = try Ledger(path: path)
     #expect(try ledger.liveJobs().map(\.runID) == ["r"])
     #expect(try ledger.intended(run: "r").first?.delivery?.target == "images/a.jpg")
     let output = try ledger.output(job: "j", target: "images/b.jpg")
     #expect(output == LedgerOutput(target: "images/b.jpg", bytes: 7, sha256: "cd", origin: nil, identity: nil))
     #expect(try ledger.check(bytes: 1) { false })
+  }
+
+  @Test(
+    "a ledger without a version whose tables are not exactly those of one is refused, and left as it is",
+    arguments: ["CREATE TABLE more (id INTEGER)", "DROP INDEX jobs_by_name", "ALTER TABLE jobs ADD COLUMN more TEXT"])
+  func otherTables(statement: String) throws {
+    try makeLedger()
+    try change("PRAGMA user_version = 0", statement)
+    let before = try bytes
+    #expect(throws: SQLiteError.self) { try Ledger(path: path) }
+    #expect(try bytes == before)
   }
 
   @Test(
