@@ -101,7 +101,7 @@ package struct RequestFields: Sendable, Equatable {
 
   private static func part(_ name: String, _ value: JSONValue) throws -> FormPart {
     guard case .object(let members) = value else {
-      return try FormPart(name: name, content: string(value, field: "form", "the content of \"\(name)\""))
+      return try FormPart(name: name, content: .text(string(value, field: "form", "the content of \"\(name)\"")))
     }
     var found: [String: String] = [:]
     for member in members where !member.key.hasPrefix("_") {
@@ -111,13 +111,23 @@ package struct RequestFields: Sendable, Equatable {
       }
       found[member.key] = try string(member.value, field: "form", "the \(member.key) of \"\(name)\"")
     }
-    guard let content = found["content"] else {
-      throw Problem(code: .badValue, field: "form", message: "\"\(name)\" needs a \"content\"")
+    let content: FormPart.Content
+    switch (found["content"], found["file"]) {
+    case (let text?, nil): content = .text(text)
+    case (nil, let path?): content = .file(try file(path, of: name))
+    default:
+      throw Problem(code: .badValue, field: "form", message: "\"\(name)\" needs either a \"content\" or a \"file\"")
     }
     return try FormPart(name: name, content: content, filename: found["filename"], type: found["type"])
   }
 
-  private static let partFields = ["content", "filename", "type"]
+  private static let partFields = ["content", "file", "filename", "type"]
+
+  private static func file(_ path: String, of name: String) throws(Problem) -> SourceLocation {
+    if let location = try? SourceLocation(parsing: path), location.scheme == .file { return location }
+    let message = "the file of \"\(name)\" must be a path beneath --file-root, or a file: URL with an absolute one"
+    throw Problem(code: .badValue, field: "form", message: message)
+  }
 
   private static func string(_ value: JSONValue, field: String, _ what: String) throws(Problem) -> String {
     if case .string(let text) = value {

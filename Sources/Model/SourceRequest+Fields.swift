@@ -23,10 +23,14 @@ extension JSONValue {
   }
 
   fileprivate static func part(_ part: FormPart) -> JSONValue {
-    guard part.filename != nil || part.type != nil else { return .string(part.content) }
+    let (field, content): (String, String)
+    switch part.content {
+    case .text(let text) where part.filename == nil && part.type == nil: return .string(text)
+    case .text(let text): (field, content) = ("content", text)
+    case .file(let location): (field, content) = ("file", location.requestText)
+    }
     return .object([
-      "content": .string(part.content), "filename": part.filename.map { .string($0) },
-      "type": part.type.map { .string($0) },
+      field: .string(content), "filename": part.filename.map { .string($0) }, "type": part.type.map { .string($0) },
     ])
   }
 }

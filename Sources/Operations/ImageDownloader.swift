@@ -86,16 +86,18 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     }
     do {
       let location = try SourceLocation(parsing: record.url)
+      let request = record.entry.request
+      let named = location.scheme == .file ? location : request.files.first
+      if let named, !record.run.mayReadFiles { throw TransferError(.schemeNotAllowed, named.fileFromServer) }
       guard location.scheme != .file else {
-        guard record.run.mayReadFiles else { throw TransferError(.schemeNotAllowed, location.fileFromServer) }
         progress.setLimited()
         return try transfer(location)
       }
-      let request = record.entry.request
+      let files = try engine.openFiles(of: request)
       let rule = rules.rule(for: location)
       let key = SharedDownloads.Key(
         request: CacheKey(
-          location, request, key: sourceName, secrets: rule?.secrets,
+          location, request, key: sourceName, files: files.version, secrets: rule?.secrets,
           run: request.isCacheable ? nil : record.run.firstRunID ?? record.run.runID),
         checksum: record.entry.checksum)
       live.withLock { $0.key = key }
@@ -112,7 +114,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
         use(known.source, key.request)
         end()
       } else {
-        try transfer(location, key.request, known?.source, settings: rule?.settings ?? HostSettings())
+        try transfer(location, key.request, known?.source, files, settings: rule?.settings ?? HostSettings())
       }
     } catch {
       record.fail(EntryFailure(error, otherwise: .download(.network)))
@@ -126,17 +128,19 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   /// - Parameters:
   ///   - key: The key of the request in the cache; nil when the source is not added to the cache.
   ///   - known: The source in the cache.
+  ///   - files: The open files of the request's form.
   ///   - settings: The settings of the host's rule.
   private func transfer(
     _ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil,
-    settings: HostSettings = HostSettings()
+    _ files: FormFiles = FormFiles(), settings: HostSettings = HostSettings()
   ) throws {
     let (file, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
     let began = ContinuousClock.now
     let request = TransferRequest(
-      location: location, request: record.entry.request, destination: file.descriptor, checksum: record.entry.checksum,
-      validators: known?.validators, validatorScope: sourceName.map { location.scope(of: $0) },
-      settings: settings.limited(by: record.settings), progress: progress, partial: partial, answered: reportAnswer)
+      location: location, request: record.entry.request, files: files, destination: file.descriptor,
+      checksum: record.entry.checksum, validators: known?.validators,
+      validatorScope: sourceName.map { location.scope(of: $0) }, settings: settings.limited(by: record.settings),
+      progress: progress, partial: partial, answered: reportAnswer)
     if reportsBeginning { report(.downloadBegan(record, at: Clock.monotonicMilliseconds)) }
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)

@@ -64,6 +64,6 @@ package struct EntryField: Sendable {
       "headers", "an object of names and values; an array of values for a name that occurs more than once",
       isBesideSource: true),
     EntryField("body", "a string, sent in UTF-8", isBesideSource: true),
-    EntryField("form", "an object of names and contents, sent as multipart/form-data", isBesideSource: true),
+    EntryField("form", "an object of names and contents or files, sent as multipart/form-data", isBesideSource: true),
   ]
 }

@@ -12,42 +12,47 @@ final class Downloads: Sendable {
   private let lastNumber = Atomic(0)
 
   /// Starts an engine that may connect to 127.0.0.0/8, unless `change` says otherwise.
-  convenience init(_ change: (inout TransferConfiguration) throws -> Void = { _ in }) throws {
-    try self.init(lookUp: { NameLookup(system: $0) }, change)
+  convenience init(
+    in folder: TemporaryFolder? = nil, _ change: (inout TransferConfiguration) throws -> Void = { _ in }
+  ) throws {
+    try self.init(in: folder, lookUp: { NameLookup(system: $0) }, change)
   }
 
   /// - Parameter lookUp: Looks names up, in place of the system's resolver.
   init(
-    lookUp: @escaping NameResolver.LookUp, _ change: (inout TransferConfiguration) throws -> Void = { _ in }
+    in folder: TemporaryFolder? = nil, lookUp: @escaping NameResolver.LookUp,
+    _ change: (inout TransferConfiguration) throws -> Void = { _ in }
   ) throws {
     var configuration = TransferConfiguration()
     configuration.addressPolicy = AddressPolicy(allowing: [Network("127.0.0.0/8")])
     try change(&configuration)
     engine = TransferEngine(configuration: configuration, lookUp: lookUp)
-    folder = try TemporaryFolder()
+    self.folder = try folder ?? TemporaryFolder()
   }
 
   /// Downloads to a new file; returns how it ended and what the file then held.
   func fetch(
-    _ url: String, _ request: SourceRequest = .plain, checksum: Checksum? = nil, validators: Validators? = nil,
-    settings: HostSettings = HostSettings(), scope: String? = nil
+    _ url: String, _ request: SourceRequest = .plain, files: FormFiles? = nil, checksum: Checksum? = nil,
+    validators: Validators? = nil, settings: HostSettings = HostSettings(), scope: String? = nil
   ) async throws -> (result: Result<TransferOutcome, TransferError>, body: Data) {
     let path = folder.file("\(lastNumber.add(1, ordering: .relaxed).newValue)")
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     let result = try await fetch(
-      url, request, to: descriptor, checksum: checksum, validators: validators, settings: settings, scope: scope)
+      url, request, files: files, to: descriptor, checksum: checksum, validators: validators, settings: settings,
+      scope: scope)
     close(descriptor)
     return (result, try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
   /// Downloads to a descriptor. The continuation traps if the completion is called twice.
   func fetch(
-    _ url: String, _ request: SourceRequest = .plain, to descriptor: Int32, checksum: Checksum? = nil,
-    validators: Validators? = nil, settings: HostSettings = HostSettings(), scope: String? = nil
+    _ url: String, _ request: SourceRequest = .plain, files: FormFiles? = nil, to descriptor: Int32,
+    checksum: Checksum? = nil, validators: Validators? = nil, settings: HostSettings = HostSettings(),
+    scope: String? = nil
   ) async throws -> Result<TransferOutcome, TransferError> {
     let request = TransferRequest(
-      location: try SourceLocation(parsing: url), request: request, destination: descriptor, checksum: checksum,
-      validators: validators, validatorScope: scope, settings: settings)
+      location: try SourceLocation(parsing: url), request: request, files: try files ?? engine.openFiles(of: request),
+      destination: descriptor, checksum: checksum, validators: validators, validatorScope: scope, settings: settings)
     return await withCheckedContinuation { continuation in
       engine.start(request) { continuation.resume(returning: $0) }
     }

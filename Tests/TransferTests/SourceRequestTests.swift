@@ -52,6 +52,83 @@ import Testing
     }
   }
 
+  @Test("the file of a form is sent byte by byte, also to where a redirect leads, named after its path")
+  func formFile() async throws {
+    let server = try EchoServer.shared
+    let text = String(repeating: "käse\r\n", count: 100_000)
+    let downloads = try formFolder("dir/ü.PNG", text)
+    for path in ["a", "redirect/307/" + server.url("a")] {
+      let seen = try await seen(form("dir/ü.PNG"), at: server.url(path), by: downloads)
+      let head = """
+        \r
+        Content-Disposition: form-data; name="f"; filename="ü.PNG"\r
+        Content-Type: image/png\r
+        \r
+
+        """
+      let end = try #require(seen.body.range(of: head)).upperBound
+      #expect(seen.body[end...].hasPrefix(text + "\r\n--"))
+      #expect(seen.fields["content-length"] == "\(seen.body.utf8.count)" && seen.line == "POST /a HTTP/1.1")
+    }
+  }
+
+  @Test("a form whose file is not what it was when it was opened is broken off, and the error names the file")
+  func changedFile() async throws {
+    let server = try EchoServer.shared
+    let changes: [(FileHandle) throws -> Void] = [
+      { try $0.truncate(atOffset: 10) }, { try $0.truncate(atOffset: 0) },
+      {
+        try $0.seekToEnd()
+        try $0.write(contentsOf: Data("more".utf8))
+      },
+    ]
+    for change in changes {
+      let downloads = try formFolder("a.txt", String(repeating: "x", count: 1 << 20))
+      let files = try downloads.engine.openFiles(of: form("a.txt"))
+      let handle = try #require(FileHandle(forUpdatingAtPath: downloads.folder.file("root/a.txt")))
+      try change(handle)
+      try handle.close()
+      let (result, body) = try await downloads.fetch(server.url("a"), form("a.txt"), files: files)
+      let error = #expect(throws: TransferError.self) { try result.get() }
+      #expect(error?.code == .io && error?.isOfSource == true && error?.systemError == nil)
+      #expect(error?.message == "a.txt changed while it was sent as a part of a form")
+      #expect(body.isEmpty)
+    }
+  }
+
+  @Test(
+    "the file of a form is opened as that of a source is",
+    arguments: [
+      ("missing", TransferError.Code.fileNotFound), ("../outside", .addressNotAllowed), ("outward", .addressNotAllowed),
+      ("/etc/passwd", .addressNotAllowed), ("pipe", .fileNotFound), (".", .fileNotFound), ("large", .tooLarge),
+    ])
+  func refusedFile(path: String, code: TransferError.Code) throws {
+    let downloads = try formFolder("large", String(repeating: "x", count: 1 << 21))
+    try Data().write(to: URL(fileURLWithPath: downloads.folder.file("outside")))
+    mkfifo(downloads.folder.file("root/pipe"), 0o600)
+    symlink("../outside", downloads.folder.file("root/outward"))
+    let error = #expect(throws: TransferError.self) { try downloads.engine.openFiles(of: form(path)) }
+    #expect(error?.code == code && error?.message.contains(path) == true, "\(error?.message ?? "")")
+    #expect(throws: TransferError.self) { try Downloads().engine.openFiles(of: form(path)) }
+  }
+
+  private func form(_ path: String) throws -> SourceRequest {
+    let part = try FormPart(name: "f", content: .file(SourceLocation(parsing: path)), filename: nil)
+    return try SourceRequest(method: .post, headers: [], content: .form([part]))
+  }
+
+  /// An engine with a file root that has one file.
+  private func formFolder(_ path: String, _ text: String) throws -> Downloads {
+    let folder = try TemporaryFolder()
+    let file = URL(fileURLWithPath: folder.file("root/" + path))
+    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: file)
+    return try Downloads(in: folder) {
+      $0.fileRoot = folder.file("root")
+      $0.maxBytes = 1 << 20
+    }
+  }
+
   @Test("a POST without anything has an empty body")
   func nothing() async throws {
     let server = try EchoServer.shared
@@ -93,9 +170,9 @@ import Testing
   func form(method: SourceRequest.Method) async throws {
     let server = try EchoServer.shared
     let parts = try [
-      FormPart(name: "title", content: "Zoë's \"cat\"\u{0}"), FormPart(name: "empty", content: ""),
-      FormPart(name: "a\"b", content: "1", filename: "c\"d.txt"),
-      FormPart(name: "file", content: "a,b\r\n", filename: "é.csv", type: "text/csv; charset=utf-8"),
+      FormPart(name: "title", content: .text("Zoë's \"cat\"\u{0}")), FormPart(name: "empty", content: .text("")),
+      FormPart(name: "a\"b", content: .text("1"), filename: "c\"d.txt"),
+      FormPart(name: "file", content: .text("a,b\r\n"), filename: "é.csv", type: "text/csv; charset=utf-8"),
     ]
     let request = try SourceRequest(method: method, headers: [], content: .form(parts))
     let seen = try await seen(request, at: server.url("a"))
@@ -147,7 +224,8 @@ import Testing
   @Test("a form is sent again after 307")
   func formRedirect() async throws {
     let server = try EchoServer.shared
-    let request = try SourceRequest(method: .post, headers: [], content: .form([FormPart(name: "a", content: "b")]))
+    let request = try SourceRequest(
+      method: .post, headers: [], content: .form([FormPart(name: "a", content: .text("b"))]))
     let seen = try await seen(request, at: server.url("redirect/307/\(server.url("x"))"))
     #expect(seen.line == "POST /x HTTP/1.1")
     #expect(seen.body.contains("name=\"a\"\r\n\r\nb\r\n"))
@@ -201,16 +279,16 @@ import Testing
     #expect(throws: SourceRequest.ParseError.self) {
       try SourceRequest(
         method: .post, headers: [HeaderField("content-type", "a/b")],
-        content: .form([FormPart(name: "a", content: "")]))
+        content: .form([FormPart(name: "a", content: .text(""))]))
     }
     let long = try HeaderField("X", String(repeating: "x", count: SourceRequest.maxHeaderBytes))
     #expect(throws: SourceRequest.ParseError.self) { try SourceRequest(method: .get, headers: [long], content: nil) }
     for type in ["text", "a/b/c", "/b", "a/", "a/b\r\nX: y", "text/\u{e9}"] {
-      #expect(throws: SourceRequest.ParseError.self) { try FormPart(name: "a", content: "", type: type) }
+      #expect(throws: SourceRequest.ParseError.self) { try FormPart(name: "a", content: .text(""), type: type) }
     }
     for name in ["", "a\nb", "\u{0}"] {
-      #expect(throws: SourceRequest.ParseError.self) { try FormPart(name: name, content: "") }
+      #expect(throws: SourceRequest.ParseError.self) { try FormPart(name: name, content: .text("")) }
     }
-    #expect(throws: SourceRequest.ParseError.self) { try FormPart(name: "a", content: "", filename: "a\r\nb") }
+    #expect(throws: SourceRequest.ParseError.self) { try FormPart(name: "a", content: .text(""), filename: "a\r\nb") }
   }
 }

@@ -146,18 +146,18 @@ extension ManifestCheck.PlannedEntry {
     self.init(
       position: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant,
       output: JobFolder.path(of: .result, entry.name, extension: format?.fileExtension ?? "*"),
-      mirrors: entry.urls.map { Self.preflight($0, configuration) }, method: entry.request.method.rawValue,
-      filters: entry.recipe.description, format: format?.rawValue ?? "keep", quality: entry.options.quality,
-      priority: entry.priority.rawValue, after: after)
+      mirrors: entry.urls.map { Self.preflight($0, entry.request, configuration) },
+      method: entry.request.method.rawValue, filters: entry.recipe.description, format: format?.rawValue ?? "keep",
+      quality: entry.options.quality, priority: entry.priority.rawValue, after: after)
   }
 
   private static func preflight(
-    _ url: String, _ configuration: Configuration
+    _ url: String, _ request: SourceRequest, _ configuration: Configuration
   ) -> (url: String, error: TransferError?, rule: String?) {
     do throws(TransferError) {
       let location = try SourceLocation(parsing: url)
       let rule = configuration.hosts.rule(for: location)?.pattern.description
-      return (location.redacted, configuration.transfer.preflightFailure(of: location), rule)
+      return (location.redacted, configuration.transfer.preflightFailure(of: location, request), rule)
     } catch {
       return (SourceLocation.redacted(url), error, nil)
     }

@@ -48,14 +48,15 @@ extension EasyHandle {
   }
 
   /// Sets method and content of the next request, in place of those of the last.
+  /// - Parameter files: The open files of its form.
   /// - Returns: The form, which must live as long as the request runs; `nil` when it sends none.
-  func setContent(of request: SourceRequest) -> MIMEForm? {
+  func setContent(of request: SourceRequest, _ files: FormFiles) -> MIMEForm? {
     set(CURLOPT_CUSTOMREQUEST, nil)
     set(CURLOPT_HTTPGET, 1)
     var form: MIMEForm?
     switch request.content {
     case .form(let parts):
-      let made = MIMEForm(parts, for: self)
+      let made = MIMEForm(parts, files, for: self)
       set(CURLOPT_MIMEPOST, UnsafeMutableRawPointer(made.raw))
       form = made
     case .body(let text): setBody(text)
@@ -99,32 +100,5 @@ extension Duration {
   /// The duration in milliseconds, at least 1: 0 means "no limit" to libcurl.
   var wholeMilliseconds: Int {
     max(1, Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000))
-  }
-}
-
-/// Owns a form of libcurl (`curl_mime`), which contains copies of names and contents.
-final class MIMEForm {
-  let raw: OpaquePointer
-
-  /// - Parameter easy: The handle that will send it.
-  init(_ parts: [FormPart], for easy: EasyHandle) {
-    // Fails only when memory is exhausted, as any allocation of Swift.
-    guard let raw = curl_mime_init(easy.raw) else { fatalError("libcurl cannot make a form") }
-    self.raw = raw
-    for part in parts { add(part) }
-  }
-
-  deinit { curl_mime_free(raw) }
-
-  private func add(_ part: FormPart) {
-    let new = curl_mime_addpart(raw)
-    // These calls fail only when memory is exhausted. The length is given because a content may have NUL bytes.
-    var codes = [
-      curl_mime_name(new, part.name),
-      part.content.withCString { curl_mime_data(new, $0, part.content.utf8.count) },
-    ]
-    if let filename = part.filename { codes.append(curl_mime_filename(new, filename)) }
-    if let type = part.type { codes.append(curl_mime_type(new, type)) }
-    precondition(codes.allSatisfy { $0 == CURLE_OK }, "libcurl cannot make a part of a form")
   }
 }

@@ -14,6 +14,7 @@ package final class TransferEngine: Sendable {
   private let state: Mutex<State>
   private let mailbox: Mailbox<TransferOrder>
   private let files: FileCopyQueue
+  private let configuration: TransferConfiguration
 
   /// Starts the engine's thread. Ends the program when the system has no thread or descriptor left.
   package convenience init(configuration: TransferConfiguration) {
@@ -26,6 +27,7 @@ package final class TransferEngine: Sendable {
     // Without it no transfer could be started.
     guard let mailbox = try? Mailbox<TransferOrder>() else { fatalError("no descriptor is left for the engine") }
     self.mailbox = mailbox
+    self.configuration = configuration
     files = FileCopyQueue(configuration: configuration)
     let thread = NativeThread {
       TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi, lookUp: lookUp).run()
@@ -39,6 +41,12 @@ package final class TransferEngine: Sendable {
   deinit {
     files.close()
     stopThread()
+  }
+
+  /// Opens the files of a request's form, for its transfer.
+  /// - Throws: As a transfer of a file does.
+  package func openFiles(of request: SourceRequest) throws(TransferError) -> FormFiles {
+    try FormFiles(of: request, configuration)
   }
 
   /// Starts a transfer, as soon as its host has a free slot.

@@ -12,8 +12,11 @@ struct FileRoot {
     /// Open for reading; closed with the value.
     let descriptor: Int32
 
-    /// Its size in bytes when it was opened.
-    let size: Int
+    /// As it was when it was opened.
+    let identity: FileIdentity
+
+    /// In bytes.
+    var size: Int { identity.size }
 
     deinit { close(descriptor) }
   }
@@ -47,7 +50,7 @@ struct FileRoot {
       Glibc.open("/proc/self/fd/\(found)", O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     }
     guard descriptor >= 0 else { throw Self.notFound(shown, errno) }
-    return Opened(descriptor: descriptor, size: Int(status.st_size))
+    return Opened(descriptor: descriptor, identity: FileIdentity(status))
   }
 
   /// Throws unless a descriptor's file is the folder or lies beneath it.

@@ -1,26 +1,34 @@
 import System
 
 extension TransferConfiguration {
-  /// Checks a location without network access: whether its file may and can be read and is small enough, and whether the
-  /// policy allows the address that the URL contains.
+  /// Checks a location without network access: whether its file, or the files of its request, may and can be read and are small
+  /// enough, and whether the policy allows the address that the URL contains.
   /// - Returns: The error of a later transfer; `nil` when the checks pass, though the host's name may still not resolve, or
   ///   resolve to refused addresses.
-  package func preflightFailure(of location: SourceLocation) -> TransferError? {
+  package func preflightFailure(of location: SourceLocation, _ request: SourceRequest = .plain) -> TransferError? {
     do throws(TransferError) {
-      if location.scheme == .file { try checkFile(location) } else { try checkAddress(location) }
+      if location.scheme == .file {
+        _ = try openFile(location)
+      } else {
+        try checkAddress(location)
+        _ = try FormFiles(of: request, self)
+      }
       return nil
     } catch {
       return error
     }
   }
 
-  private func checkFile(_ location: SourceLocation) throws(TransferError) {
+  /// Opens a file beneath the file root.
+  /// - Throws: `scheme-not-allowed` without a file root, `too-large`, and what `FileRoot.open` throws.
+  func openFile(_ location: SourceLocation) throws(TransferError) -> FileRoot.Opened {
     guard let fileRoot else { throw TransferError(.schemeNotAllowed, location.fileNotAllowed) }
-    let size = try FileRoot(path: fileRoot).open(location).size
-    guard size <= maxBytes else {
+    let file = try FileRoot(path: fileRoot).open(location)
+    guard file.size <= maxBytes else {
       throw TransferError(
-        .tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(location.redacted) has more: \(ByteCount(size))")
+        .tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(location.redacted) has more: \(ByteCount(file.size))")
     }
+    return file
   }
 
   private func checkAddress(_ location: SourceLocation) throws(TransferError) {

@@ -16,6 +16,12 @@ package struct SourceRequest: Sendable, Hashable {
     /// A form, as `multipart/form-data` (RFC 7578).
     case form([FormPart])
 
+    /// The files of a form, in its order.
+    fileprivate var files: [SourceLocation] {
+      guard case .form(let parts) = self else { return [] }
+      return parts.compactMap { if case .file(let location) = $0.content { location } else { nil } }
+    }
+
     /// The field of a manifest's entry for it.
     fileprivate var field: String {
       switch self {
@@ -24,13 +30,13 @@ package struct SourceRequest: Sendable, Hashable {
       }
     }
 
-    /// The length of its texts in UTF-8, without delimiters.
+    /// The length of its texts in UTF-8, without delimiters and without the contents of files.
     fileprivate var bytes: Int {
       switch self {
       case .body(let text): text.utf8.count
       case .form(let parts):
         parts.reduce(0) { sum, part in
-          let texts = [part.name, part.content, part.filename ?? "", part.type ?? ""]
+          let texts = [part.name, part.content.text, part.filename ?? "", part.type ?? ""]
           return texts.reduce(sum) { $0 + $1.utf8.count }
         }
       }
@@ -68,14 +74,24 @@ package struct SourceRequest: Sendable, Hashable {
         field: content.field,
         message: "a \(content.field) may have \(Self.maxContentBytes) bytes; this one has \(content.bytes)")
     }
+    let files = content?.files.count ?? 0
+    guard files <= Self.maxFiles else {
+      throw ParseError(field: "form", message: "a form may have \(Self.maxFiles) files; this one has \(files)")
+    }
     (self.method, self.headers, self.content) = (method, headers, content)
   }
 
   /// The longest body or form, in bytes: even escaped as JSON it fits a line of a manifest.
   package static let maxContentBytes = 128 << 10
 
+  /// The most files of a form, which are open while their request waits for its host and is sent.
+  package static let maxFiles = 16
+
   /// The longest header fields together, in bytes.
   package static let maxHeaderBytes = 64 << 10
+
+  /// The files that its form sends.
+  package var files: [SourceLocation] { content?.files ?? [] }
 
   /// Whether the response may be cached and revalidated.
   package var isCacheable: Bool { method == .get }
@@ -128,24 +144,44 @@ package struct SourceRequest: Sendable, Hashable {
 
 /// A part of a form that is sent as `multipart/form-data`.
 package struct FormPart: Sendable, Hashable {
+  package enum Content: Sendable, Hashable {
+    /// Sent in UTF-8. May be a secret.
+    case text(String)
+    /// The bytes of a file beneath the file root.
+    case file(SourceLocation)
+
+    /// The text, or the path.
+    fileprivate var text: String {
+      switch self {
+      case .text(let text): text
+      case .file(let location): location.requestText
+      }
+    }
+  }
+
   package let name: String
+  package let content: Content
 
-  /// Sent in UTF-8. May be a secret.
-  package let content: String
-
-  /// Default: `nil`, the part is a field, not a file.
+  /// Default: the last component of a file's path. `nil` for a text: the part is a field.
   package let filename: String?
 
-  /// The part's `Content-Type`. Default: `nil`, none for a field, and for a file the type that libcurl derives from its name.
+  /// The part's `Content-Type`. Default: that of a file by the extension of its name. `nil` for a text: none for a field, and
+  /// with a `filename` the type that libcurl derives from it.
   package let type: String?
 
   /// - Throws: `SourceRequest.ParseError` for a name or file name that is empty or has control characters, and for a type
   ///   that is not `TYPE/SUBTYPE`, with or without parameters, in ASCII.
   package init(
-    name: String, content: String, filename: String? = nil, type: String? = nil
+    name: String, content: Content, filename: String? = nil, type: String? = nil
   ) throws(SourceRequest.ParseError) {
     guard !name.isEmpty, !Self.hasControls(name) else {
       throw Self.problem("a field of a form needs a name without control characters")
+    }
+    var (filename, type) = (filename, type)
+    if case .file(let location) = content {
+      let name = filename ?? location.lastPathComponent
+      filename = name
+      type = type ?? Self.types[name.split(separator: ".").last?.lowercased() ?? ""] ?? "application/octet-stream"
     }
     guard filename.map({ !$0.isEmpty && !Self.hasControls($0) }) ?? true else {
       throw Self.problem("the filename of \"\(name)\" is empty or has control characters")
@@ -160,6 +196,14 @@ package struct FormPart: Sendable, Hashable {
     self.filename = filename
     self.type = type
   }
+
+  /// Media types by extension. libcurl knows fewer, and sends none for others.
+  private static let types = [
+    "avif": "image/avif", "bmp": "image/bmp", "csv": "text/csv", "gif": "image/gif", "heic": "image/heic",
+    "html": "text/html", "jpeg": "image/jpeg", "jpg": "image/jpeg", "json": "application/json",
+    "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml", "tif": "image/tiff", "tiff": "image/tiff",
+    "txt": "text/plain", "webp": "image/webp", "xml": "application/xml",
+  ]
 
   private static func hasControls(_ text: String) -> Bool { text.utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 

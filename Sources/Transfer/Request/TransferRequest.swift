@@ -5,6 +5,9 @@ package struct TransferRequest: Sendable {
   /// Method, header fields and content; ignored for a file. Default: a plain GET.
   package let request: SourceRequest
 
+  /// The open files of its form. Default: none.
+  package let files: FormFiles
+
   /// A descriptor open for writing, of an empty file, or of the content of `partial`, then at its end. The caller owns it, and
   /// closes it after completion. After a failure, it may contain part of the body.
   package let destination: Int32
@@ -34,13 +37,15 @@ package struct TransferRequest: Sendable {
   package let partial: PartialBody?
 
   package init(
-    location: SourceLocation, request: SourceRequest = .plain, destination: Int32, checksum: Checksum? = nil,
-    validators: Validators? = nil, validatorScope: String? = nil, settings: HostSettings = HostSettings(),
-    progress: TransferProgress? = nil, partial: PartialBody? = nil, answered: (@Sendable () -> Void)? = nil
+    location: SourceLocation, request: SourceRequest = .plain, files: FormFiles = FormFiles(), destination: Int32,
+    checksum: Checksum? = nil, validators: Validators? = nil, validatorScope: String? = nil,
+    settings: HostSettings = HostSettings(), progress: TransferProgress? = nil, partial: PartialBody? = nil,
+    answered: (@Sendable () -> Void)? = nil
   ) {
     self.partial = partial
     self.location = location
     self.request = request
+    self.files = files
     self.destination = destination
     self.checksum = checksum
     self.validators = validators

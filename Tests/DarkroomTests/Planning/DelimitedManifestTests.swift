@@ -126,7 +126,7 @@ import Transfer
     #expect(planned.entries.map(\.request.method) == [.get, .put, .post])
     #expect(planned.entries[0].request.headers.map(\.line) == ["X: 1"])
     #expect(planned.entries[1].request.content == .body(#"{"a":1}"#))
-    #expect(try planned.entries[2].request.content == .form([FormPart(name: "f", content: "x")]))
+    #expect(try planned.entries[2].request.content == .form([FormPart(name: "f", content: .text("x"))]))
   }
 
   @Test("all problems are told, and only 100 of them")

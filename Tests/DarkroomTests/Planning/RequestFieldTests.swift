@@ -38,6 +38,15 @@ import Transfer
       (#"{"url":"x","form":{"f":1}}"#, "wrong-type @ entries.a.form", "\"f\""),
       (#"{"url":"x","form":{"f":{"filename":"hush"}}}"#, "bad-value @ entries.a.form", "content"),
       (#"{"url":"x","form":{"f":{"content":"hush","flename":"b"}}}"#, "unknown-field @ entries.a.form", "filename"),
+      (#"{"url":"x","form":{"f":{"content":"hush","file":"hush"}}}"#, "bad-value @ entries.a.form", "either"),
+      (#"{"url":"x","form":{"f":{"file":["hush"]}}}"#, "wrong-type @ entries.a.form", "the file of \"f\""),
+      (#"{"url":"x","form":{"f":{"file":"http://hush/"}}}"#, "bad-value @ entries.a.form", "--file-root"),
+      (#"{"url":"x","form":{"f":{"file":""}}}"#, "bad-value @ entries.a.form", "--file-root"),
+      (#"{"url":"x","form":{"f":{"file":"hush/"}}}"#, "bad-value @ entries.a.form", "filename"),
+      (
+        "{\"url\":\"x\",\"form\":{\((0..<17).map { "\"f\($0)\":{\"file\":\"hush\"}" }.joined(separator: ","))}}",
+        "bad-value @ entries.a.form", "17"
+      ),
       (#"{"url":"x","form":{"f":{"content":"","type":"hush"}}}"#, "bad-value @ entries.a.form", "image/png"),
       (#"{"url":"x","form":{"":"hush"}}"#, "bad-value @ entries.a.form", "name"),
       (#"{"url":"x","headers":"A: hush"}"#, "wrong-type @ entries.a.headers", "a string"),
@@ -84,7 +93,7 @@ import Transfer
       try request(#""http://h/""#, defaults) == SourceRequest(method: .post, headers: headers, content: .body("b")))
     #expect(
       try request(#"{"url":"x","form":{"f":"1"},"method":"PUT"}"#, defaults)
-        == SourceRequest(method: .put, headers: headers, content: .form([FormPart(name: "f", content: "1")])))
+        == SourceRequest(method: .put, headers: headers, content: .form([FormPart(name: "f", content: .text("1"))])))
     #expect(
       try request(#"{"url":"x","method":"GET","headers":{"J":["2","3"]}}"#, defaults)
         == SourceRequest(method: .get, headers: [HeaderField("J", "2"), HeaderField("J", "3")], content: nil))
@@ -98,7 +107,10 @@ import Transfer
     let request = try SourceRequest(
       method: .patch, headers: [HeaderField("A", ""), HeaderField("B", "2"), HeaderField("B", "é")],
       content: .form([
-        FormPart(name: "a", content: "\u{1}\""), FormPart(name: "b", content: "", filename: "f", type: "a/b"),
+        FormPart(name: "a", content: .text("\u{1}\"")),
+        FormPart(name: "b", content: .text(""), filename: "f", type: "a/b"),
+        FormPart(name: "c", content: .file(SourceLocation(parsing: "c/ü.PNG"))),
+        FormPart(name: "d", content: .file(SourceLocation(parsing: "/c/d.raw")), filename: "e", type: "a/b"),
       ]))
     var entry = try Entry.sample(urls: ["a", "http://b/", "c"])
     entry.request = request
@@ -120,13 +132,14 @@ import Transfer
       SourceRequest(method: .post, headers: [], content: .body("")),
       SourceRequest(method: .post, headers: [], content: .body("a")),
       SourceRequest(method: .put, headers: [], content: .body("a")),
-      SourceRequest(method: .post, headers: [], content: .form([FormPart(name: "a", content: "b")])),
-      SourceRequest(method: .post, headers: [], content: .form([FormPart(name: "a", content: "b", filename: "c")])),
+      SourceRequest(method: .post, headers: [], content: .form([FormPart(name: "a", content: .text("b"))])),
+      SourceRequest(
+        method: .post, headers: [], content: .form([FormPart(name: "a", content: .text("b"), filename: "c")])),
       SourceRequest(method: .get, headers: [HeaderField("A", "b")], content: nil),
       SourceRequest(method: .get, headers: [HeaderField("A", "c")], content: nil),
     ]
-    let keys = requests.map { CacheKey(location, $0).text }
-    #expect(Set(keys).count == requests.count)
+    let keys = requests.map { CacheKey(location, $0).text } + ["1", "2"].map { CacheKey(location, files: $0).text }
+    #expect(Set(keys).count == requests.count + 2)
     #expect(keys.allSatisfy { $0.count == 64 })
     #expect(CacheKey(location).text == keys[0])
   }
