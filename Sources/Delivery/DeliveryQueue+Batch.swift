@@ -6,6 +6,8 @@ import System
 /// Steps that fail because of the machine are tried again.
 extension DeliveryQueue {
   func deliver(_ batch: Batch) throws {
+    // Before rows tell which sources are there.
+    let originals = deliver(originalsOf: batch.originals, besides: batch.records)
     var results = ResultBatch(batch.records, held: batch.held, ledger: ledger)
     let unfit = results.syncFiles()
     if let first = unfit.first { send(.rejected(unfit, first.failure ?? .cache)) }
@@ -14,7 +16,7 @@ extension DeliveryQueue {
     var folders = batch.folders.union(results.createFolders())
     // Before rows name the request that returned a source.
     if !results.isEmpty { resultsCommitted() }
-    let changes = batch.changes + acceptances.flatMap(\.changes) + results.intents + reports.map(\.intent)
+    let changes = batch.changes + originals + acceptances.flatMap(\.changes) + results.intents + reports.map(\.intent)
     do {
       var isAgain = false
       try retrying(after: { !$0.isOutOfSpace }) {
@@ -24,7 +26,7 @@ extension DeliveryQueue {
       }
     } catch let error where error.isOutOfSpace {
       // The next batch contains fewer items that can be rejected.
-      return reject(batch.changes, acceptances, reports, results, folders, error)
+      return reject(batch.changes + originals, acceptances, reports, results, folders, error)
     }
     for acceptance in acceptances { acceptance.completion(.success(())) }
     folders.formUnion(results.place())

@@ -57,6 +57,8 @@ package final class DeliveryQueue: Sendable {
   /// The items of the next batch.
   struct Batch: Sendable {
     var records: [PhotoRecord] = []
+    /// The records whose sources are delivered before their results.
+    var originals: [PhotoRecord] = []
     var reports: [ReportDelivery] = []
     var acceptances: [Acceptance] = []
     /// Changes that wait for the next batch of other items, and come before them.
@@ -69,7 +71,8 @@ package final class DeliveryQueue: Sendable {
     var flushesLogs = false
 
     var isEmpty: Bool {
-      records.isEmpty && reports.isEmpty && acceptances.isEmpty && changes.isEmpty && folders.isEmpty && held.isEmpty
+      records.isEmpty && originals.isEmpty && reports.isEmpty && acceptances.isEmpty && changes.isEmpty
+        && folders.isEmpty && held.isEmpty
         && !flushesLogs
     }
   }
@@ -142,6 +145,9 @@ package final class DeliveryQueue: Sendable {
   package func deliver(_ record: PhotoRecord, isUrgent: Bool) {
     add(isUrgent: isUrgent) { $0.records.append(record) }
   }
+
+  /// Submits the staged source of a record that has not ended.
+  package func deliver(originalOf record: PhotoRecord) { add(isUrgent: false) { $0.originals.append(record) } }
 
   /// Submits the documents of a run whose rows are all durable.
   package func deliver(_ report: ReportDelivery) { add(isUrgent: true) { $0.reports.append(report) } }

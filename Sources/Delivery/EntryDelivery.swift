@@ -49,9 +49,6 @@ struct EntryDelivery: Sendable {
       }
       do {
         let (artifact, target) = (artifacts[index], placement.folder.file(artifacts[index].delivery.target))
-        if let main, main.kind != kind, !kind.isDerived {
-          try placement.check(main.delivery, before: artifact.delivery, in: folder(of: main), over: main.existingFile)
-        }
         let outcome =
           try isAgain
           ? placement.recover(artifact.delivery)
@@ -82,9 +79,13 @@ struct EntryDelivery: Sendable {
 
   /// Makes the entry a failed one. Files with final names stay there, and are recorded as the job's.
   mutating func fail(_ failed: LedgerEntry, _ row: ReportRow) {
-    let placed = artifacts.filter(\.isPlaced).map(\.delivery)
+    let placed = artifacts.filter(\.isPlaced)
     (entry, self.row, artifacts) = (failed, row, [])
-    entry.others += placed
+    if let original = placed[.original] {
+      self.row.source?.file = original.delivery.target
+      entry.row = self.row.json.text
+    }
+    entry.others += placed.map(\.delivery)
     hasLeftovers = true
   }
 

@@ -65,7 +65,13 @@ struct ResultBatch {
 
   private static func sync(_ record: PhotoRecord) {
     let staging = record.run.staging
-    for artifact in record.snapshot.artifacts {
+    let live = record.snapshot
+    for artifact in live.artifacts {
+      // It was staged before the first copy of it had its name.
+      if artifact.kind == .original, live.original?.isDelivered == true {
+        staging.remove(artifact.delivery.staged)
+        continue
+      }
       do {
         try artifact.file?.sync()
       } catch {

@@ -44,6 +44,9 @@ package enum LedgerChange: Sendable {
   /// A file that an earlier run of a job delivered, according to its report. A known file does not change.
   case recall(Delivery, job: String)
 
+  /// A file of a job, about to get its final name or, with an identity, at it.
+  case deliver(Delivery, job: String)
+
   /// A failure of an ended run, according to its report.
   case recallFailure(LedgerFailure, run: String)
 
@@ -74,6 +77,8 @@ package enum LedgerChange: Sendable {
     case .postpone(let deferral, let runID):
       try database.run(LedgerTable.deferred.put, [.text(runID)] + deferral.values)
     case .recall(let delivery, let job): try Self.recall(LedgerOutput(delivery), job: job, database)
+    case .deliver(let delivery, let job):
+      try database.run(LedgerTable.outputs.put, [.text(job)] + LedgerOutput(delivery).values)
     case .recallFailure(let failure, let runID): try failure.put(run: runID, database)
     case .forget(let record): try record.remove(from: database)
     case .pause(let pause, let runID):

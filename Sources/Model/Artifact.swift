@@ -56,6 +56,18 @@ package struct Artifact: Sendable {
   }
 }
 
+/// A source that is delivered as soon as it is downloaded, and not with the result.
+package struct EarlyOriginal: Sendable, Equatable {
+  package let delivery: Delivery
+
+  /// Whether it has its final name. If not when the entry ends, it is delivered with the result.
+  package var isDelivered: Bool
+
+  package init(_ delivery: Delivery, isDelivered: Bool = false) {
+    (self.delivery, self.isDelivered) = (delivery, isDelivered)
+  }
+}
+
 extension [Artifact] {
   package subscript(kind: Artifact.Kind) -> Artifact? { first { $0.kind == kind } }
 

@@ -104,6 +104,15 @@ extension JobFolder {
     }
   }
 
+  /// Whether nothing has a path relative to the job's folder; false when that is unknown.
+  package func isFree(_ target: String) -> Bool {
+    do {
+      return try status(of: target) == nil
+    } catch {
+      return false
+    }
+  }
+
   /// Whether a path relative to the job's folder names a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.
   package func holds(_ target: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {

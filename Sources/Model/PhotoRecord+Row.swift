@@ -5,7 +5,9 @@ extension PhotoRecord {
   /// The files that the record delivers.
   package var artifacts: [Artifact] {
     let live = snapshot
-    var artifacts = live.artifacts.filter { !$0.isPlaced }
+    var artifacts = live.artifacts.filter {
+      !$0.isPlaced && !($0.kind == .original && live.original?.isDelivered == true)
+    }
     guard let result = live.result, let source = live.source, let picture = source.picture,
       let index = artifacts.firstIndex(where: { $0.kind == .result })
     else { return artifacts }
@@ -48,7 +50,7 @@ extension PhotoRecord {
       source: live.source.map {
         ReportRow.Source(
           picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged,
-          file: live.state == .filtered ? live.artifacts[.original]?.delivery.target : nil)
+          file: live.originalFile)
       },
       filters: entry.recipe.description, timings: live.timings, failure: failure, warnings: live.result?.warnings ?? [],
       metadata: entry.metadata)
@@ -64,6 +66,14 @@ extension PhotoRecord {
     return .init(
       file: file.target, picture: result.picture, bytes: file.bytes, sha256: file.sha256, quality: result.quality,
       metadata: result.key.metadata)
+  }
+}
+
+extension PhotoRecord.Live {
+  /// The path of the source in the job's folder; nil when it is not there.
+  fileprivate var originalFile: String? {
+    if state == .filtered, let artifact = artifacts[.original] { return artifact.delivery.target }
+    return state != .cancelled && original?.isDelivered == true ? original?.delivery.target : nil
   }
 }
 

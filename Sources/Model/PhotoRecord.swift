@@ -87,6 +87,10 @@ package final class PhotoRecord: Sendable {
     /// When the record failed, as `Clock.monotonicSeconds`.
     package var failedAt: Double?
     var timings = ReportRow.Timings()
+    /// The source, if it is delivered before the result.
+    package var original: EarlyOriginal?
+    /// When its download or its filtration began, the later of both, in milliseconds of `Clock.monotonicMilliseconds`; nil before.
+    package var stageBegan: Int?
     /// How many downloads were begun, including those of earlier tries.
     package var attempts: Int
     /// The use of the host by the download.
@@ -192,6 +196,7 @@ package final class PhotoRecord: Sendable {
       guard $0.state == .new else { return false }
       $0.attempts += 1
       $0.hasBegun = true
+      $0.stageBegan = Clock.monotonicMilliseconds
       $0.timings.queued = waited.milliseconds
       return true
     }
@@ -223,6 +228,15 @@ package final class PhotoRecord: Sendable {
       $0.timings.download = time.milliseconds
     }
   }
+
+  /// Records that the source is in staging, to be delivered before the result.
+  package func staged(_ original: EarlyOriginal) { live.withLock { $0.original = original } }
+
+  /// Records that the source, which was in staging, has its final name.
+  package func deliveredOriginal() { live.withLock { $0.original?.isDelivered = true } }
+
+  /// Records that the filtration begins.
+  package func beginFiltration() { live.withLock { $0.stageBegan = Clock.monotonicMilliseconds } }
 
   /// `downloaded → filtered`. In any other state nothing changes.
   /// - Parameters:

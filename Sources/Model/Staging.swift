@@ -20,6 +20,9 @@ package struct Staging: Sendable {
 
   package func download(_ position: Int) -> String { "\(runID)-\(position).source" }
 
+  /// The name of a source that is delivered before the result. Only the delivery removes it.
+  package func earlyOriginal(_ position: Int) -> String { "\(runID)-\(position).early" }
+
   /// The name of a file that an entry delivers.
   package func file(_ kind: Artifact.Kind, of position: Int) -> String { Self.file(kind, of: position, run: runID) }
 

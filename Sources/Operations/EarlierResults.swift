@@ -39,6 +39,12 @@ package struct EarlierResults: Sendable {
     return (try? unchangedIdentity(output)) ?? nil != nil
   }
 
+  /// The path of an entry's original with the bytes of a source, if it is where it was delivered, and unchanged.
+  func original(of entry: Entry, sha256: String) -> String? {
+    let stem = JobFolder.path(of: .original, entry.lineName, extension: "")
+    return outputs.lazy.map(\.target).first { $0.hasPrefix(stem) && self.hasOriginal($0, sha256: sha256) }
+  }
+
   /// Whether a file of this process's user with exactly the bytes of a source has its target, and is synced.
   func hasEqual(_ source: Delivery, _ staging: Staging) throws(SystemError) -> Bool {
     try folder.existingFile(of: source.target, bytes: source.bytes, sha256: source.sha256, known: nil, staging: staging)

@@ -73,6 +73,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     defer { if let led { access.shared.end(led) } }
     // A finished dependency may have failed or been cancelled.
     guard let key, let source = record.source else { return staging.remove(download) }
+    record.beginFiltration()
     do {
       try make(key, of: source, after: leader)
     } catch {
@@ -292,7 +293,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let name = staging.file(.original, of: record.entry.position)
     var original = Artifact(
       .original, nil, staged: name, target: target, bytes: source.bytes, sha256: source.sha256)
-    original.isPlaced = access.earlier.hasOriginal(target, sha256: source.sha256)
+    let early = record.snapshot.original
+    original.isPlaced = early?.isDelivered == true || access.earlier.hasOriginal(target, sha256: source.sha256)
     // Another variant may have delivered it. Variants that are filtered at the same time stage the same file each.
     if !original.isPlaced, record.entry.variant != nil {
       original.isPlaced = (try? access.earlier.hasEqual(original.delivery, staging)) == true

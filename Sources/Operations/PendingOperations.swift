@@ -196,8 +196,11 @@ package final class PendingOperations {
       }, shared: shared, rules: configuration.hosts, endings: downloadEndings,
       report: report, reportsBeginning: reportsBeginning, reportsAnswer: reportsAnswer
     ) {
-      [report, sharedFiltrations, weak picture] record in
-      if let filtration = picture { sharedFiltrations.join(filtration) }
+      [earlier, report, sharedFiltrations, weak picture] record in
+      if let filtration = picture {
+        if keepsOriginals { record.stageOriginal(besides: earlier) }
+        sharedFiltrations.join(filtration)
+      }
       report(.downloadEnded(record))
     }
     filtration.addDependency(download)

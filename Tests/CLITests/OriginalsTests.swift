@@ -31,6 +31,10 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
+  private func waitForFile(_ path: String) throws {
+    #expect(try eventually({ folders.exists(path) }, is: { $0 }), "\(path)")
+  }
+
   /// The inode of a file tells whether it is another one.
   private func inode(_ path: String) throws -> Int {
     let attributes = try FileManager.default.attributesOfItem(atPath: folders.outbox + "/" + path)
@@ -97,7 +101,44 @@ import Testing
     #expect(try Set((0..<4).map { try inode("job/originals/\($0).jpg") }).count == 4)
   }
 
-  @Test func `what fails has no original`() throws {
+  @Test func `an original is there before its picture is filtered, and both are the job's`() throws {
+    let gate = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("job.json", #"{"a/b": "\#(gate.url("x.jpg"))"}"#)
+    let watch = try folders.start("watch", ["--keep-originals", "--verbose"])
+    #expect(try gate.nextRequest() == "/x.jpg")
+    try folders.pause(watch)
+    try gate.release(1)
+    // The download ends during the pause, and no filtration begins.
+    try waitForFile("job/originals/a/b.jpg")
+    #expect(try folders.contents("job/originals/a/b.jpg") == source("coffee.jpg"))
+    #expect(!folders.exists("job/images/a/b.jpg"))
+    try watch.kill()
+    try folders.unlock()
+    let before = try inode("job/originals/a/b.jpg")
+    let second = try folders.start("run", ["--keep-originals"])
+    #expect(try gate.nextRequest() == "/x.jpg")
+    try gate.release(1)
+    try second.finish().expect(status: 0)
+    #expect(try inode("job/originals/a/b.jpg") == before, "the killed process had recorded it as the job's")
+    #expect(try folders.validReport("job").entries.first?.source?.file == "originals/a/b.jpg")
+    #expect(try folders.staged().isEmpty)
+  }
+
+  @Test func `an original stays when its entry fails, and its row names it`() throws {
+    let bad = try TemporaryFolder()
+    let half = try source("coffee.jpg").prefix(30_000)
+    try half.write(to: URL(fileURLWithPath: bad.file("bad.jpg")))
+    for _ in 1...2 {
+      try folders.drop("job.txt", "bad.jpg\n")
+      #expect(try run(["--file-root", bad.path]).status == 1)
+      let row = try #require(try folders.validReport("job").entries.first)
+      #expect(row.error?.code == "image-truncated" && row.source?.file == "originals/bad.jpg")
+      #expect(try folders.contents("job/originals/bad.jpg") == half)
+      #expect(try folders.staged().isEmpty)
+    }
+  }
+
+  @Test func `what is no picture has no original`() throws {
     let bad = try TemporaryFolder()
     try Data("no picture".utf8).write(to: URL(fileURLWithPath: bad.file("bad.jpg")))
     try folders.drop("job.txt", "bad.jpg\n")
@@ -117,7 +158,7 @@ import Testing
     #expect(try run(options).status == 1)
     let rows = try folders.report("job").entries
     #expect(rows.map(\.state) == ["failed", "filtered", "filtered"])
-    #expect(rows.map { $0.source?.file } == [nil, "originals/x/y.jpg", "originals/x/y.jpg"])
+    #expect(rows.allSatisfy { $0.source?.file == "originals/x/y.jpg" })
     let originals = folders.outbox + "/job/originals"
     #expect(try FileManager.default.subpathsOfDirectory(atPath: originals).sorted() == ["x", "x/y.jpg"])
     #expect(try folders.contents("job/originals/x/y.jpg") == source("coffee.jpg"))
@@ -131,7 +172,7 @@ import Testing
   }
 
   @Test(arguments: [("", 0), ("fsync,fdatasync", 3), ("fsync,fdatasync", 5), ("fsync,fdatasync", 7), ("renameat2", 1)])
-  func `a result whose name is taken leaves no original, killed or not`(calls: String, number: Int) throws {
+  func `a result whose name is taken fails, and its original stays, killed or not`(calls: String, number: Int) throws {
     let images = folders.outbox + "/job/images"
     try FileManager.default.createDirectory(atPath: images, withIntermediateDirectories: true)
     try Data("mine".utf8).write(to: URL(fileURLWithPath: images + "/coffee.jpg"))
@@ -144,8 +185,8 @@ import Testing
     }
     _ = try run()
     let row = try #require(try folders.report("job").entries.first)
-    #expect(row.error?.code == "name-conflict" && row.source?.file == nil)
-    #expect(!folders.exists("job/originals/coffee.jpg"))
+    #expect(row.error?.code == "name-conflict" && row.source?.file == "originals/coffee.jpg")
+    #expect(try folders.contents("job/originals/coffee.jpg") == source("coffee.jpg"))
     #expect(try folders.contents("job/images/coffee.jpg") == Data("mine".utf8))
     #expect(try folders.staged().isEmpty)
   }

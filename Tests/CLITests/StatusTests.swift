@@ -125,6 +125,21 @@ import Testing
     #expect(json.contains(#""filtered":2"#) && json.contains(#""total":4"#))
   }
 
+  @Test func `operations in progress are listed by name, and not once their process has died`() throws {
+    let folders = try DarkroomFolders()
+    let gate = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let variants = #""variants": [{"name": "s"}, {"name": "t"}]"#
+    try folders.drop("job.json", #"{"a/b": {"url": "\#(gate.url("x.jpg"))", \#(variants)}}"#)
+    let watch = try folders.start("watch")
+    #expect(try gate.nextRequest() == "/x.jpg")
+    let text = try eventually({ try folders.statusText() }, is: { $0.contains("operations_total") })
+    #expect(text.contains(#""operations_total":1"#))
+    #expect(text.contains(#""operations":[{"job":"job","name":"a/b","since":"2"#), "\(text)")
+    #expect(text.contains(#""state":"downloading","variant":"s"}]"#), "\(text)")
+    try watch.kill()
+    #expect(try !folders.statusText().contains("operations"))
+  }
+
   @Test func `what waits for a place at its host is waiting`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()

@@ -20,6 +20,7 @@ extension EntryFlow {
     pending.downloadHasEnded(record)
     let portal = takePortalsAnswer(to: record)
     let live = record.snapshot
+    if live.original?.isDelivered == false { delivery.deliver(originalOf: record) }
     if portal == nil, record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
     let wasAnswering = scheduler.breaker(ofHostOf: record.id).responds
     var answer = HostScheduler.Answer(live)

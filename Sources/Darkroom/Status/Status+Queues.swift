@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 import Manifests
 import Model
 import Operations
@@ -72,6 +73,33 @@ extension PendingOperations {
       filtration: Status.Queue(
         limit: filtrationQueue.maxConcurrentOperationCount, running: counts[.filters, default: 0],
         waiting: counts[.waitsForFiltration, default: 0]))
+  }
+}
+
+extension Status {
+  mutating func addOperations(of pending: PendingOperations) {
+    let running = pending.inProgress.values.compactMap { chain -> (record: PhotoRecord, state: String, began: Int)? in
+      let record = chain.download.record
+      let state: String? =
+        switch Queues.Stage(download: chain.download, filtration: chain.filtration) {
+        case .downloads: "downloading"
+        case .filters: "filtering"
+        case .waitsForDownload, .waitsForFiltration, .hasEnded: nil
+        }
+      // A download that waits for another one of the same request has not begun.
+      guard let state, let began = record.snapshot.stageBegan else { return nil }
+      return (record, state, began)
+    }
+    guard !running.isEmpty else { return }
+    let origin = Clock.wallMilliseconds - Clock.monotonicMilliseconds
+    let first = running.sorted { ($0.began, $0.record.entry.position) < ($1.began, $1.record.entry.position) }
+    operations = first.prefix(Self.operationLimit).map { record, state, began in
+      // Rounded to seconds, so that the text stays the same.
+      Operation(
+        job: record.run.job, name: record.entry.shownName, variant: record.entry.variant, state: state,
+        since: JSONValue.time((origin + began) / 1000 * 1000).string ?? "")
+    }
+    operations_total = running.count
   }
 }
 

@@ -13,6 +13,9 @@ package struct Status: Sendable, Equatable, Codable {
   /// The most hosts that are listed.
   package static let hostLimit = 100
 
+  /// The most operations that are listed.
+  package static let operationLimit = 100
+
   /// A job that has not ended.
   package struct Job: Sendable, Equatable, Codable {
     package let job: String
@@ -107,6 +110,17 @@ package struct Status: Sendable, Equatable, Codable {
     package let filtration: Queue
   }
 
+  /// An operation that runs.
+  package struct Operation: Sendable, Equatable, Codable {
+    package let job: String
+    /// As in the report's rows.
+    package let name: String
+    package var variant: String?
+    /// `downloading` or `filtering`.
+    package let state: String
+    package let since: String
+  }
+
   /// The processes that decode pictures.
   package struct Workers: Sendable, Equatable, Codable {
     package let running: Int
@@ -184,6 +198,9 @@ package struct Status: Sendable, Equatable, Codable {
   /// The queued manifests that are not read yet because a process has them open for writing; nil when there are none.
   package var queued_open: [String]?
   package var queues: Queues?
+  /// The operations that run, those that began first, at most `operationLimit`; nil when there are none.
+  package var operations: [Operation]?
+  package var operations_total: Int?
   /// Jobs that have ended, the latest first; nil when they were not requested.
   package var finished: [Finished]?
   package var finished_total: Int?

@@ -97,6 +97,7 @@ final class StatusWriter {
     status.findQueuedOpen { open.contains(FileName($0)) }
     status.queues = jobs.pending.status
     status.queues?.download.waiting += jobs.flow.unstarted
+    status.addOperations(of: jobs.pending)
     status.workers = jobs.pending.decoding.pool.status
     status.addClosedHosts(jobs.scheduler)
     let ruled = jobs.scheduler.ruledHosts(limit: Status.hostLimit)
