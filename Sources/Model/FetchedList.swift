@@ -52,7 +52,7 @@ package struct FetchedList: Sendable, Equatable, Codable {
   /// The warnings about the listing of a folder; none for a downloaded list.
   package var manifestWarnings: [ManifestWarning] {
     var all = (warnings ?? []).map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) }
-    if base != nil, bytes == 0 {
+    if base != nil, bytes == 0, isIncomplete != true {
       all.append(ManifestWarning(.noFiles, "\(url) has no pictures", at: .keyPath(["source"])))
     }
     return all

@@ -16,7 +16,11 @@ package struct FolderListing {
   /// Folders beneath that are not read, such as the outbox.
   package let excluded: [FileIdentity]
 
-  package init(source: FolderSource, settleTime: Double, excluding excluded: [FileIdentity] = []) {
+  /// Whether files that are being written are waited for, and left out.
+  package let waits: Bool
+
+  package init(source: FolderSource, settleTime: Double, excluding excluded: [FileIdentity] = [], waits: Bool = true) {
+    self.waits = waits
     self.source = source
     self.settleTime = settleTime
     self.excluded = excluded
@@ -42,13 +46,14 @@ package struct FolderListing {
   /// - Throws: `SystemError`; `CancellationError` soon after `isCancelled` returns true.
   package func list(_ folders: [OpenFolder], isCancelled: @escaping () -> Bool) throws -> Result {
     var settling = Settling(time: settleTime)
-    settling.isOnNetwork = folders.contains(where: \.isOnNetwork)
     let began = Clock.monotonicSeconds
     while true {
       let now = Clock.monotonicSeconds
       var walk = FolderWalk(source: source, excluded: excluded, isCancelled: isCancelled)
       for (tree, folder) in zip(source.trees, folders) { try walk.add(tree, folder) }
       let files = walk.files.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
+      if !waits { return result(files, settled: Set(files.indices), walk) }
+      settling.isOnNetwork = walk.isOnNetwork
       let settled = settling.settled(
         files.map { ($0.path, $0.identity) }, now: now, wallClock: Clock.wallSeconds
       ) { (try? files[$0].tree.open(reading: files[$0].name))?.writers ?? .unknown }
@@ -66,9 +71,11 @@ package struct FolderListing {
 
   private func result(_ files: [FolderWalk.File], settled: Set<Int>, _ walk: FolderWalk) -> Result {
     var result = Result()
-    result.isIncomplete = !walk.unreadable.isEmpty
-    var leftOut = walk.unreadable
-    leftOut += walk.unnamed.map { "\($0) has a name that no manifest can have, and is left out" }
+    result.isIncomplete = walk.isIncomplete
+    var leftOut = Set(walk.unreadable).sorted()
+    leftOut += Set(walk.unnamed.map(\.description)).sorted().map {
+      "\($0) has a name that no manifest can have, and is left out"
+    }
     for (index, file) in files.enumerated() {
       guard settled.contains(index) else {
         result.isIncomplete = true
@@ -81,7 +88,7 @@ package struct FolderListing {
       }
       result.urls.append(url)
     }
-    result.warnings = walk.others.isEmpty ? [] : [Self.skipped(walk.others)]
+    result.warnings = Self.skipped(walk.others.filter { !walk.paths.contains($0.key) }.map(\.value)).map { [$0] } ?? []
     result.warnings += leftOut.prefix(Self.warningLimit - 1)
     if leftOut.count >= Self.warningLimit {
       result.warnings.append("\((leftOut.count - Self.warningLimit + 1).of("more is", "more are")) left out")
@@ -89,13 +96,13 @@ package struct FolderListing {
     return result
   }
 
-  /// - Parameter others: Extensions, or whole names without one, and how often they occurred.
-  private static func skipped(_ others: [String: Int]) -> String {
-    let most = others.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-    let shown = most.prefix(5).map { "\($0.value) \($0.key)" } + (most.count > 5 ? ["…"] : [])
-    let count = others.values.reduce(0, +)
+  /// - Parameter others: For each skipped file its extension, or its whole name when it has none.
+  private static func skipped(_ others: [String]) -> String? {
+    guard !others.isEmpty else { return nil }
+    let counts = Dictionary(others.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
+    let shown = counts.prefix(10).map { "\($0.value) \($0.key)" } + (counts.count > 10 ? ["…"] : [])
     return
-      "\(count.of("file is skipped, being no picture", "files are skipped, being no pictures")) by name: \(shown.joined(separator: ", ")); "
+      "\(ManifestWarning.skippedStart) \(others.count) (\(shown.joined(separator: ", "))); "
       + "\"others\": \"fail\" makes entries of them"
   }
 }
@@ -119,10 +126,18 @@ private struct FolderWalk {
   private(set) var files: [File] = []
 
   /// The paths of `files`: trees may overlap.
-  private var paths: Set<FileName> = []
+  private(set) var paths: Set<FileName> = []
 
-  /// The files that are no pictures by name: extensions, or whole names without one, and how often they occurred.
-  private(set) var others: [String: Int] = [:]
+  /// The paths of files that are no pictures by name, with their extensions, or whole names without one. Another tree may want them.
+  private(set) var others: [FileName: String] = [:]
+
+  /// Whether a folder lies on a network file system.
+  private(set) var isOnNetwork = false
+
+  /// Whether a folder could not be read, or went away, so that its files may be there the next time.
+  private(set) var isIncomplete = false
+
+  private var devices: Set<UInt> = []
 
   /// Folders that could not be read, and why.
   private(set) var unreadable: [String] = []
@@ -150,6 +165,7 @@ private struct FolderWalk {
   mutating func add(_ tree: FolderSource.Tree, _ folder: OpenFolder) throws {
     var first = Visit(path: "", position: tree.pattern.start, exclusions: source.exclusions.map(\.start))
     for name in tree.folder.fields("/") {
+      if zip(source.exclusions, first.exclusions).contains(where: { $0.includes(name, at: $1) }) { return }
       first.exclusions = zip(source.exclusions, first.exclusions).map { $0.position(after: name, from: $1) }
     }
     var open = [first]
@@ -164,10 +180,9 @@ private struct FolderWalk {
     var beneath: [Visit] = []
     do throws(SystemError) {
       let folder = try root.folder(String(visit.path.dropLast()))
-      if !visit.path.isEmpty {
-        let identity = try folder.status().identity
-        if excluded.contains(where: identity.isSameNode) { return [] }
-      }
+      let identity = try folder.status().identity
+      if !visit.path.isEmpty, excluded.contains(where: identity.isSameNode) { return [] }
+      if devices.insert(identity.device).inserted, folder.isOnNetwork { isOnNetwork = true }
       for name in try folder.names() where InboxFile(named: name) != .skipped {
         let text = name.text ?? name.description
         if zip(source.exclusions, visit.exclusions).contains(where: { $0.includes(text, at: $1) }) { continue }
@@ -182,10 +197,14 @@ private struct FolderWalk {
         }
       }
     } catch {
-      // A folder that went away meanwhile has no files; the source's own folder was there.
-      guard !visit.path.isEmpty, !error.cause.isOfMachine || error.cause == .permission else { throw error }
+      // What is wrong with one folder beneath does not keep the others from being read.
+      let isOfProcess = [.exhaustion, .interrupted, .space].contains(error.cause)
+      guard !visit.path.isEmpty, !isOfProcess else { throw error }
+      isIncomplete = true
       if error.cause != .missing {
-        unreadable.append("\(tree.folder)\(visit.path) cannot be read: \(systemMessage(error.code))")
+        let path = tree.folder + visit.path
+        unreadable.append(
+          "\(path.count > 200 ? "…" + path.suffix(200) : path) cannot be read: \(systemMessage(error.code))")
       }
     }
     return beneath
@@ -199,7 +218,7 @@ private struct FolderWalk {
     // Names that no manifest can have are reported later.
     let isWanted = source.others == .fail || tree.namesExtension || OutputName.isPicture(text)
     guard isWanted || path.text.flatMap(FolderSource.url) == nil else {
-      others[ManifestFormats.fileExtension(of: text).map { "." + $0.lowercased() } ?? text, default: 0] += 1
+      others[path] = ManifestFormats.fileExtension(of: text).map { "." + $0.lowercased() } ?? text
       return
     }
     guard paths.insert(path).inserted else { return }

@@ -52,7 +52,7 @@ import Testing
       try folders.drop("job.json", #"{ "source": "file:\#(folders.folder.file("pictures"))/" }"#)
       return try folders.run(["--quiet", "--file-root", folders.folder.file("pictures")]).expect(status: 0).error
     }
-    #expect(try mail().contains("has no files"))
+    #expect(try mail().contains("has no pictures"))
     #expect(try mail().isEmpty)
   }
 

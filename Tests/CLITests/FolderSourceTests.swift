@@ -246,8 +246,8 @@ import Testing
     #expect(report.state == "succeeded" && report.entries.map(\.name) == ["a"])
     #expect(
       report.warnings?.map(\.message) == [
-        "5 files are skipped, being no pictures by name: 2 .xmp, 1 .mov, 1 .txt, 1 Makefile; \"others\": \"fail\" makes "
-          + "entries of them"
+        "skipped as no pictures, by their names: 5 (1 .mov, 1 .txt, 2 .xmp, 1 Makefile); \"others\": \"fail\" makes entries "
+          + "of them"
       ])
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     try drop("file:incoming/*.txt")
@@ -260,6 +260,8 @@ import Testing
 
   @Test(arguments: [
     (#""source": "incoming/", "others": "pass""#, "\"others\" is \"skip\" or \"fail\""),
+    (#""source": "incoming/", "Others": "pass""#, "\"others\" is \"skip\" or \"fail\""),
+    (#""source": "incoming/", "other": "fail""#, "did you mean \"others\"?"),
     (#""source": "list.csv", "others": "skip""#, "\"others\" is for folders"),
     (#""source": ["incoming/", "list.csv"]"#, "incoming/ is a folder or a pattern"),
     (
@@ -275,17 +277,42 @@ import Testing
     #expect(errors.count == 1 && errors[0].message.contains(problem), "\(errors)")
   }
 
-  @Test func `a folder that cannot be read is left out, and the others are not`() throws {
-    try folder("incoming/locked")
-    for name in ["a.jpg", "locked/b.jpg", "sub/c.jpg"] { try add("incoming/" + name) }
-    try FileManager.default.setAttributes([.posixPermissions: 0], ofItemAtPath: root.file("incoming/locked"))
-    defer {
-      try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: root.file("incoming/locked"))
+  @Test func `a folder that cannot be read is left out, and the others are not, and nothing is pruned`() throws {
+    for name in ["a.jpg", "sub/c.jpg"] { try add("incoming/" + name) }
+    #expect(try run("file:incoming/**").counts.filtered == 2)
+    try FileManager.default.removeItem(atPath: root.file("incoming/a.jpg"))
+    // Its path is longer than the system takes.
+    let nested = "import os, sys\nos.chdir(sys.argv[1])\nfor _ in range(20): os.mkdir('n' * 250); os.chdir('n' * 250)"
+    try DarkroomProcess.run(script: "python3 -c \"\(nested)\" \(root.file("incoming"))", in: root).expect(status: 0)
+    try drop("file:incoming/**")
+    try folders.run(options + ["--prune"]).expect(status: 0)
+    let report = try folders.validReport("job")
+    #expect(report.entries.map(\.name) == ["sub/c"] && folders.exists("job/images/a.jpg"))
+    #expect(report.warnings?.first?.message.hasSuffix("n/ cannot be read: File name too long") == true)
+    try DarkroomProcess.run(script: "rm -r \(root.file("incoming"))", in: root).expect(status: 0)
+  }
+
+  @Test func `--quiet mails of skipped files once, whatever their number, and patterns do not count a file twice`()
+    throws
+  {
+    for name in ["a.jpg", "a.xmp", "a.dng"] { try add("incoming/" + name) }
+    let source = #"{"source": ["file:incoming/**", "incoming/*.dng", "incoming/sub/"]}"#
+    for (number, mails) in [(1, true), (2, false), (3, false)] {
+      if number == 3 { try add("incoming/b.xmp") }
+      try folders.drop("job.json", source)
+      let run = try folders.run(options + ["--quiet"])
+      #expect(run.error.contains("skipped as no pictures, by their names: 1 (1 .xmp)") == mails, "\(run.error)")
     }
-    guard !FileManager.default.isReadableFile(atPath: root.file("incoming/locked")) else { return }
-    let report = try run("file:incoming/**")
-    #expect(report.entries.map(\.name) == ["a", "sub/c"])
-    #expect(report.warnings?.first?.message == "incoming/locked/ cannot be read: Permission denied")
+    let report = try folders.validReport("job")
+    #expect(report.entries.map(\.name) == ["a.dng", "a"] && report.warnings?.count == 1)
+  }
+
+  @Test(arguments: [("file:gone/", "file-not-found"), ("file:../**", "address-not-allowed")])
+  func `check rejects what a run would reject`(source: String, code: String) throws {
+    let path = root.file("job.json")
+    try Data(#"{"source": "\#(source)"}"#.utf8).write(to: URL(fileURLWithPath: path))
+    let checked = try DarkroomProcess.run(["check", path] + options)
+    #expect(checked.status == 65 && checked.output.contains("the source cannot be read: \(code)"), "\(checked.output)")
   }
 
   @Test func `variants in the defaults make several results of each file, and those of an entry take their place`()
@@ -319,7 +346,7 @@ import Testing
       "\(checked.output)")
     for line in [
       "  images/a.s.*  sepia(0.8)  ./incoming/a.jpg", "  images/sub/b.s.*  sepia(0.8)  ./incoming/sub/b.png",
-      "1 file is skipped",
+      "by their names: 1 (1 .txt)",
     ] {
       #expect(checked.output.contains(line), "\(checked.output)")
     }

@@ -38,7 +38,8 @@ import Testing
     (["in/**/*.jpg", "!in/tmp/**"], ["in/a.jpg", "in/B.JPG", "in/x/a.jpg", "in/x/y/a.jpg"]),
     (["in/**/*.jpg", "!file:in/tmp/"], ["in/a.jpg", "in/B.JPG", "in/x/a.jpg", "in/x/y/a.jpg"]),
     (["!in/tmp", "file:in/**/*.jpg", "!in/x/"], ["in/a.jpg", "in/B.JPG"]),
-    (["**", "!*.jpg"], ["in/a.png"]), (["**/a.*", "!IN"], ["a.jpg", "out/a.jpg"]),
+    (["**", "!*.jpg"], ["in/a.png"]), (["in/**", "!file:*.jpg"], ["in/a.png"]),
+    (["in/x/**", "out/*", "!x"], ["out/a.jpg"]), (["**/a.*", "!IN"], ["a.jpg", "out/a.jpg"]),
     (["in/*.png", "out/*"], ["in/a.png", "out/a.jpg"]),
   ])
   func `a source takes the files that match a pattern and no exclusion, whatever their case`(
@@ -61,6 +62,7 @@ import Testing
   @Test(arguments: [
     (["in/", "http://h/a.csv"], "in/ is a folder or a pattern, and cannot be one of several mirrors"),
     (["a.csv", "in/*"], "in/* is a folder"), (["!in/x/"], "only files to leave out are given: !in/x/"),
+    (["file:in", "!x"], "./in is no folder"), (["in/*", "!http://h/x"], "!http://h/x is no path"),
     (["/p/in/**", "!in/tmp/"], "some paths are absolute and some are relative to --file-root: /p/in/**, !in/tmp/"),
   ])
   func `folders do not stand beside lists, and paths are all relative or all absolute`(texts: [String], problem: String)

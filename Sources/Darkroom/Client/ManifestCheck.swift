@@ -109,7 +109,8 @@ package struct ManifestCheck {
           findings.warnings += list.warnings
         }
       } catch let error as TransferError {
-        result.sourceError = error
+        let message = "the source cannot be read: \(error.code.rawValue): \(error.message)"
+        findings.problems = [ManifestProblem(.sourceFailed, message, at: .keyPath(["source"]))]
       } catch let error as SystemError {
         throw StopError.missing(error)
       }
@@ -129,7 +130,7 @@ package struct ManifestCheck {
   private func list(
     _ source: FolderSource, in folder: String
   ) throws -> (list: ManifestContent.List, warnings: [ManifestWarning])? {
-    guard let listing = try source.list(configuration, settleTime: 0, isCancelled: { false }),
+    guard let listing = try source.list(configuration, waits: false, isCancelled: { false }),
       let format = ManifestFormats.format(of: "jsonl")
     else { return nil }
     let (sha256, bytes) = try listing.write(to: OpenFolder(folder).create(file: "files.jsonl"))

@@ -8,18 +8,18 @@ import Transfer
 extension FolderSource {
   /// Lists the files beneath the file root. The inbox, the outbox and the state folder are not looked through, so that results
   /// do not become sources.
-  /// - Parameter settleTime: How long a file that may be being written must be unchanged, in seconds.
+  /// - Parameter waits: Whether files that are being written are waited for, and left out.
   /// - Returns: nil when the source is the path of a file that looks like a pattern.
   /// - Throws: `TransferError` when a folder cannot be listed; `SystemError`; `CancellationError` soon after `isCancelled`
   ///   returns true.
   func list(
-    _ configuration: Configuration, settleTime: Double, isCancelled: @escaping () -> Bool
+    _ configuration: Configuration, waits: Bool = true, isCancelled: @escaping () -> Bool
   ) throws -> FolderListing.Result? {
     let folders = try trees.map { try open($0, configuration) }
     if trees.count == 1, (try? folders[0].status(of: trees[0].name))?.kind == .file { return nil }
     let own = [configuration.inbox, configuration.outbox, configuration.state]
     let excluded = own.compactMap { try? OpenFolder($0).status().identity }
-    return try FolderListing(source: self, settleTime: settleTime, excluding: excluded)
+    return try FolderListing(source: self, settleTime: configuration.settle, excluding: excluded, waits: waits)
       .list(folders, isCancelled: isCancelled)
   }
 

@@ -12,7 +12,7 @@ extension JobPlanner {
   /// - Throws: `TransferError` when a folder cannot be listed, which rejects the job; `SystemError`, `SQLiteError`, `LedgerError`;
   ///   `CancellationError` soon after the task's `isCancelled` returns true.
   func listFolder(_ source: FolderSource, _ task: Task) throws -> Task? {
-    guard let listing = try source.list(configuration, settleTime: configuration.settle, isCancelled: task.isCancelled)
+    guard let listing = try source.list(configuration, isCancelled: task.isCancelled)
     else { return nil }
     var (job, manifest) = (task.job, task.manifest)
     let name = state.listName(job.runID)

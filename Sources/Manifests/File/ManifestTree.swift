@@ -41,8 +41,12 @@ struct ManifestTree {
   private func source(_ members: [JSONValue.Member]) -> JSONValue? {
     guard isSource(root["source"]) else { return nil }
     let others = members.filter { !$0.key.hasPrefix("_") && $0.key != "defaults" }
-    guard case .object(let members) = fields.canonical(.object(others)),
-      members.allSatisfy({ $0.key == "source" || fields.sourceFields.contains($0.key) })
+    guard case .object(let canonical) = fields.canonical(.object(others)) else { return nil }
+    let members = canonical.map { member in
+      let field = member.key.lowercased()
+      return fields.sourceFields.contains(field) ? JSONValue.Member(field, member.value) : member
+    }
+    guard members.allSatisfy({ $0.key == "source" || fields.sourceFields.contains($0.key) })
     else { return nil }
     return .object(
       members.map { $0.key == "source" ? JSONValue.Member(fields.principal, $0.value) : $0 })
@@ -61,7 +65,7 @@ struct ManifestTree {
   ///   that may be an entry is a dictionary of entries.
   private func checkIsNoSource(_ members: [JSONValue.Member]) throws(ManifestProblem) {
     guard isSource(root["source"]) else { return }
-    let known = Array(fields.cells.keys)
+    let known = Array(fields.cells.keys) + fields.sourceFields
     let others = members.filter {
       !$0.key.hasPrefix("_") && !["source", "defaults"].contains($0.key) && !fields.sourceFields.contains($0.key)
     }

@@ -21,6 +21,14 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case sharedKey = "shared-key"
   }
 
+  /// The beginning of the warning that counts the files of a folder that are no pictures.
+  package static let skippedStart = "skipped as no pictures, by their names:"
+
+  /// What tells that a message is not new: a count in it may have changed.
+  package static func identity(of message: String) -> String {
+    message.hasPrefix(skippedStart) ? message.filter { !$0.isNumber } : message
+  }
+
   /// The most warnings of a manifest that are reported.
   package static let reportLimit = 100
 

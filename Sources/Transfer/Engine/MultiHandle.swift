@@ -59,7 +59,7 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
 
   private static let initialisedLibrary: Void = {
     // libcurl expects host names in the locale's encoding.
-    setlocale(LC_CTYPE, "C.UTF-8")
+    ProcessLocale.setUTF8
     precondition(curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, "libcurl cannot be initialised")
   }()
 }

@@ -36,42 +36,28 @@ package struct FolderSource: Sendable, Equatable {
   /// - Returns: nil when they are the locations of single files, or not those of files.
   /// - Throws: `ParseError` when some are folders and some are not, or when nothing but exclusions is given.
   package init?(parsing texts: [String]) throws(ParseError) {
-    var (trees, exclusions): ([Tree], [PathPattern]) = ([], [])
-    var (shown, absolute): ([String], Set<Bool>) = ([], [])
-    for text in texts {
-      let isExclusion = text.utf8.first == UInt8(ascii: "!")
-      let written = Self.path(of: isExclusion ? String(text.dropFirst()) : text)
-      guard let location = try? SourceLocation(parsing: written), location.scheme == .file else { continue }
-      let components = Self.components(of: location.requestText)
-      if isExclusion {
-        // Without a slash it is for names in all folders.
-        let isName = components.count == 1 && !location.requestText.utf8.contains(UInt8(ascii: "/"))
-        exclusions.append(PathPattern(isName ? ["**"] + components : components))
-        if !isName { absolute.insert(location.isAbsolute) }
-      } else if let tree = Tree(components, isAbsolute: location.isAbsolute) {
-        trees.append(tree)
-        absolute.insert(location.isAbsolute)
-      } else {
-        continue
-      }
-      shown.append((isExclusion ? "!" : "") + location.redacted)
+    let parts = texts.map(Part.init)
+    guard let first = parts.first(where: { $0.kind != .other }) else { return nil }
+    if let other = parts.first(where: { $0.kind == .other }) {
+      throw ParseError(
+        other.isExclusion
+          ? "\(other.text) is no path: files to leave out are named by a path or a pattern after \"!\""
+          : first.kind == .exclusion
+            ? "\(other.text) is no folder, from which files could be left out: a folder ends in a slash"
+            : "\(first.text) is a folder or a pattern, and cannot be one of several mirrors; \(other.text) is none")
     }
-    guard let first = shown.first else { return nil }
-    guard !trees.isEmpty else { throw ParseError("only files to leave out are given: \(first)") }
-    guard shown.count == texts.count else {
-      throw ParseError("\(first) is a folder or a pattern, and cannot be one of several mirrors")
-    }
-    guard absolute.count == 1 else {
-      throw ParseError("some paths are absolute and some are relative to --file-root: \(shown.joined(separator: ", "))")
-    }
-    self.trees = trees
-    self.exclusions = exclusions
+    trees = parts.compactMap(\.tree)
+    exclusions = parts.compactMap(\.exclusion)
+    redacted = parts.map(\.text).joined(separator: ", ")
     base = Self.base(of: trees.map(\.folder))
-    redacted = shown.joined(separator: ", ")
+    guard !trees.isEmpty else { throw ParseError("only files to leave out are given: \(first.text)") }
+    guard Set(parts.compactMap(\.isAbsolute)).count < 2 else {
+      throw ParseError("some paths are absolute and some are relative to --file-root: \(redacted)")
+    }
   }
 
   /// The components of a path; a slash at its end, or `.`, is for any name.
-  private static func components(of path: String) -> [String] {
+  fileprivate static func components(of path: String) -> [String] {
     var components = path.fields("/").filter { $0 != "." }
     if path.utf8.last == UInt8(ascii: "/") || path == "." || path.hasSuffix("/.") { components.append("*") }
     return components
@@ -136,6 +122,36 @@ extension FolderSource.Tree {
   }
 }
 
-extension SourceLocation {
-  fileprivate var isAbsolute: Bool { requestText.utf8.first == UInt8(ascii: "/") }
+/// One of the texts of a source.
+private struct Part {
+  enum Kind { case tree, exclusion, other }
+
+  /// As written, without secrets and without `file:`.
+  let text: String
+  let isExclusion: Bool
+  private(set) var tree: FolderSource.Tree?
+  private(set) var exclusion: PathPattern?
+
+  /// Whether the path is absolute; nil for a name in all folders.
+  private(set) var isAbsolute: Bool?
+
+  init(_ written: String) {
+    isExclusion = written.utf8.first == UInt8(ascii: "!")
+    let path = FolderSource.path(of: isExclusion ? String(written.dropFirst()) : written)
+    let location = (try? SourceLocation(parsing: path)).flatMap { $0.scheme == .file ? $0 : nil }
+    text = (isExclusion ? "!" : "") + (location?.redacted ?? SourceLocation.redacted(path))
+    guard let location else { return }
+    let components = FolderSource.components(of: location.requestText)
+    isAbsolute = location.requestText.utf8.first == UInt8(ascii: "/")
+    if !isExclusion {
+      tree = FolderSource.Tree(components, isAbsolute: isAbsolute == true)
+    } else if components.count == 1, !written.utf8.contains(UInt8(ascii: "/")) {
+      // Without a slash it is for names in all folders.
+      (exclusion, isAbsolute) = (PathPattern(["**"] + components), nil)
+    } else {
+      exclusion = PathPattern(components)
+    }
+  }
+
+  var kind: Kind { tree != nil ? .tree : exclusion != nil ? .exclusion : .other }
 }

@@ -71,6 +71,7 @@ package struct PathPattern: Sendable, Equatable {
   }
 
   private static func matches(_ name: String, _ pattern: String) -> Bool {
-    fnmatch(pattern, name.lowercased(), 0) == 0
+    ProcessLocale.setUTF8
+    return fnmatch(pattern, name.lowercased(), 0) == 0
   }
 }

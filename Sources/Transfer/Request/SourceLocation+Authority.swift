@@ -1,3 +1,4 @@
+import System
 import CCurl
 import Glibc
 
@@ -32,14 +33,11 @@ extension SourceLocation {
   package var canonicalHost: String? {
     guard var host else { return nil }
     if !host.utf8.allSatisfy({ $0 < 0x80 }), let url = try? URLHandle(parsing: requestText) {
-      _ = Self.setEncoding
+      _ = ProcessLocale.setUTF8
       host = url.part(CURLUPART_HOST, flags: CURLU_PUNYCODE)?.lowercased() ?? host
     }
     return host.hasSuffix(".") ? String(host.dropLast()) : host
   }
-
-  /// libcurl expects host names in the locale's encoding; rules are read before the first transfer sets it.
-  private static let setEncoding: Void = { _ = setlocale(LC_CTYPE, "C.UTF-8") }()
 
   /// The canonical form of a host, such as `hostName(of:)` returns.
   /// - Returns: `nil` for a text that is not a host.
