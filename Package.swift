@@ -61,7 +61,7 @@ let package = Package(
       dependencies: [
         "JSON", "Ledger", "Model", "System",
       ],
-      resources: [.embedInCode("job.html"), .embedInCode("outbox.html")]),
+      resources: ["job.html", "outbox.html", "page.css", "page.js"].map { .embedInCode($0) }),
     .target(
       name: "Planning",
       dependencies: [

@@ -20,34 +20,17 @@ package struct EndedJob: Sendable {
   /// while a run of the job was live, have different keys.
   var key: String { report == Self.report(of: name) ? name : name + "/" }
 
-  private static func report(of name: String) -> String { name + "/report.json" }
+  fileprivate static func report(of name: String) -> String { name + "/report.json" }
 
-  private init(_ job: OutboxPage.Job, report: String) {
-    (name, runID, finished) = (job.name, job.runID, job.finished ?? "")
-    self.report = report
-    var job = job
-    job.report = report
-    json = job.json.text
-  }
-
-  /// - Parameter hasPage: Whether the job has a page.
-  init(_ run: EndedRun, hasPage: Bool) {
-    let counts = run.outcome.counts
-    self.init(
-      OutboxPage.Job(
-        name: run.name, runID: run.runID, state: run.outcome.state.rawValue,
-        started: JSONValue.time(run.started).string,
-        finished: JSONValue.time(run.outcome.finished(since: run.started)).string,
-        counts: counts, ended: counts.total, total: counts.total, failed: counts.failed,
-        page: hasPage ? run.name + "/" + ExistingPage.name : nil,
-        problems: run.outcome.problems.map { .init(code: $0.code, message: $0.message, location: $0.location) }),
-      report: run.isInHistory ? "\(run.name)/history/\(run.runID)/report.json" : Self.report(of: run.name))
-  }
-
-  /// A job whose report was read.
+  /// - Parameters:
+  ///   - head: The head of its report.
+  ///   - report: The report's path, relative to the outbox. Default: that of the job's last run.
+  ///   - hasPage: Whether the job has a page.
   /// - Returns: nil for an incomplete report.
-  package init?(_ name: String, _ head: ReportHead, hasPage: Bool) {
+  package init?(_ name: String, _ head: ReportHead, report: String? = nil, hasPage: Bool) {
     guard let state = head.state, let runID = head.runID else { return nil }
+    (self.name, self.runID, finished) = (name, runID, head.finished ?? "")
+    self.report = report ?? Self.report(of: name)
     let json = JSONValue.object(head.members)
     var problems: [OutboxPage.Problem] = []
     if case .array(let errors)? = json["errors"] {
@@ -56,12 +39,13 @@ package struct EndedJob: Sendable {
         return .init(code: code, message: error["message"]?.string ?? "", location: error["where"]?.string)
       }
     }
-    self.init(
-      OutboxPage.Job(
-        name: name, runID: runID, state: state.rawValue, started: json["started_at"]?.string, finished: head.finished,
-        counts: head.counts, ended: head.counts?.total, total: head.counts?.total, failed: head.counts?.failed,
-        page: hasPage ? name + "/" + ExistingPage.name : nil, problems: problems),
-      report: Self.report(of: name))
+    let warnings = if case .array(let warnings)? = json["warnings"] { warnings.count } else { 0 }
+    let counts = head.counts
+    let job = OutboxPage.Job(
+      name: name, runID: runID, state: state.rawValue, started: json["started_at"]?.string, finished: head.finished,
+      counts: counts, ended: counts?.total, total: counts?.total, failed: counts?.failed, warnings: warnings,
+      page: hasPage ? name + "/" + ExistingPage.name : nil, report: self.report, problems: problems)
+    self.json = job.json.text
   }
 
   /// A job of an earlier page.
@@ -79,19 +63,16 @@ package struct EndedJob: Sendable {
 package struct EndedRun: Sendable {
   package let name: String
   package let runID: String
-  package let outcome: JobOutcome
-
-  /// In milliseconds since 1970.
-  package let started: Int
 
   /// Whether its report went to `history`.
   package let isInHistory: Bool
 
-  package init(name: String, runID: String, outcome: JobOutcome, started: Int, isInHistory: Bool) {
+  /// The report's path, relative to the outbox.
+  var report: String { isInHistory ? "\(name)/history/\(runID)/report.json" : EndedJob.report(of: name) }
+
+  package init(name: String, runID: String, isInHistory: Bool) {
     self.name = name
     self.runID = runID
-    self.outcome = outcome
-    self.started = started
     self.isInHistory = isInHistory
   }
 }

@@ -34,8 +34,12 @@ package final class FinalPage {
   package func begin(_ head: ReportHead, _ counts: JobOutcome.Counts) {
     guard obstacle == nil else { return }
     attempt {
-      page = try JobPage(
-        to: run.staging.create(staged), job: run.job, head: head, total: counts.total, failed: counts.failed)
+      let file = try run.staging.create(staged)
+      if let earlier = (try? run.folder.open()).flatMap({ ShownReport(before: head, in: $0) }) {
+        page = try JobPage(to: file, job: run.job, showing: earlier)
+      } else {
+        page = try JobPage(to: file, job: run.job, head: head, total: counts.total, failed: counts.failed)
+      }
     }
   }
 

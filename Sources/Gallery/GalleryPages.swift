@@ -15,6 +15,12 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   package static let spacing = 2.0
   static let share = 50.0
 
+  /// The interval at which pages of something live are written without a change, in seconds.
+  static let heartbeat = 10.0
+
+  /// The number of intervals after which a page that was not written again is out of date.
+  static let staleAfter = 3.0
+
   /// How long the end of the program waits for pages that are made again, in seconds.
   private static let checkTime = 1.0
 
@@ -42,6 +48,9 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   private let checkedTo = Mutex<String?>("")
   private var live: [Int: LivePage] = [:]
   private var due = 0.0
+
+  /// When the outbox's page was written last, as `Clock.monotonicSeconds`.
+  private var written = 0.0
 
   /// The live part of the outbox's page as it was last written; nil when the page must be written again.
   private var shown: OutboxPage?
@@ -84,16 +93,8 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     guard let folder = try? outbox.open() else { return }
     let known = Set(ended.values.map(\.runID))
     for job in ((try? ledger.ended(limit: OutboxPage.limit)) ?? []).reversed() where !known.contains(job.runID) {
-      guard let outcome = try? JobOutcome(text: job.outcome ?? ""), outcome.state != .superseded,
-        let manifest = try? JobManifest(text: job.details)
-      else { continue }
-      let run = EndedRun(
-        name: job.name, runID: job.runID, outcome: outcome, started: manifest.accepted,
-        isInHistory: outcome.isRejectedReplacement == true)
-      // The page may have a later run of the job than the ledger.
-      let job = EndedJob(run, hasPage: false)
-      if let shown = ended[job.key], shown.finished >= job.finished { continue }
-      add(run, in: folder)
+      guard let outcome = try? JobOutcome(text: job.outcome ?? ""), outcome.state != .superseded else { continue }
+      add(EndedRun(name: job.name, runID: job.runID, isInHistory: outcome.isRejectedReplacement == true), in: folder)
     }
     for (key, job) in ended {
       // A job whose report was removed is not shown.
@@ -164,10 +165,13 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     return troubles
   }
 
+  /// Shows a job. One whose report is gone is not shown.
   private func add(_ run: EndedRun, in folder: OpenFolder) {
     let hasPage =
       !run.isInHistory && (try? ExistingPage(in: folder, run.name + "/" + ExistingPage.name)) == .ours
-    let job = EndedJob(run, hasPage: hasPage)
+    guard let report = try? folder.open(reading: run.report), let head = try? ReportHead(of: report),
+      let job = EndedJob(run.name, head, report: run.report, hasPage: hasPage)
+    else { return }
     ended[job.key] = job
     // A rejected replacement is not shown any longer when its job has ended.
     if !run.isInHistory { ended[job.key + "/"] = nil }
@@ -190,7 +194,8 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
       let path = page.live[index].name + "/" + ExistingPage.name
       if (try? ExistingPage(in: folder, path)) == .ours { page.live[index].page = path }
     }
-    guard update.isLast || page != shown else { return nil }
+    let isOld = page.hasRuns && began >= written + Self.heartbeat
+    guard update.isLast || isOld || page != shown else { return nil }
     isBehind = !update.isLast && began < due
     if isBehind { return nil }
     if let obstacle = try ExistingPage(in: folder).obstacle {
@@ -213,7 +218,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     }
     let end = Clock.monotonicSeconds
     due = began + max(Self.spacing, Self.share * (end - began))
-    shown = page
+    (shown, written) = (page, began)
     return nil
   }
 }

@@ -47,24 +47,39 @@ package final class JobPage {
   private var hasRows = false
   private var bytesLeft: Int
 
+  /// The kinds of failures on the page.
+  private var kinds: Set<FailureKind> = []
+
   /// - Parameters:
   ///   - file: An empty file.
   ///   - job: The job's name.
   ///   - head: The report's head, or the one that it would have now.
   ///   - live: nil for an ended job.
+  ///   - interval: The longest time until a live page is written again, in seconds. Default: `heartbeat`.
+  ///   - rejected: The head of the report of a manifest that was rejected later, and the path of the shown report,
+  ///     relative to the job's folder. Default: nil.
   ///   - total: The number of rows.
   ///   - failed: The number of failed rows.
   init(
-    to file: OpenFile, job: String, head: ReportHead, live: Live? = nil, total: Int, failed: Int,
+    to file: OpenFile, job: String, head: ReportHead, live: Live? = nil,
+    interval: Double = GalleryPages.heartbeat, rejected: (ReportHead, shown: String)? = nil, total: Int, failed: Int,
     limit: Int = JobPage.limit, byteLimit: Int = JobPage.byteLimit
   ) throws(SystemError) {
     page = PageFile(file, .job, title: job)
     bytesLeft = byteLimit
     (failedRoom, otherRoom) = (min(failed, limit), limit - min(failed, limit))
     var members: [JSONValue.Member] = [.init("page", .string("job")), .init("version", .integer(1))]
-    if let live, !live.isLast { members.append(.init("refresh_s", .integer(Self.refresh))) }
     members.append(.init("head", .object(head.members)))
-    if let live { members.append(.init("live", live.json)) }
+    if let live {
+      members += [.init("live", live.json), .init("written_at", .time(Clock.wallMilliseconds))]
+      if !live.isLast {
+        members.append(.init("refresh_s", .integer(Self.refresh)))
+        members.append(.init("stale_after_s", .number(GalleryPages.staleAfter * interval)))
+      }
+    }
+    if let (head, shown) = rejected {
+      members += [.init("rejected", .object(head.members)), .init("report", .string(shown))]
+    }
     members.append(.init("entries_total", .integer(total)))
     try page.append(JSONValue.object(members).text.dropLast() + #","entries":["#)
   }
@@ -84,6 +99,7 @@ package final class JobPage {
     bytesLeft -= count
     if hasRows { try page.append(",") }
     hasRows = true
+    if ReportRow.isFailed(text), let kind = ReportRow.failureKind(text) { kinds.insert(kind) }
     let row = UnsafeRawPointer(text).assumingMemoryBound(to: UInt8.self)
     guard let original = ReportRow.original(text) else {
       return try page.append(UnsafeBufferPointer(start: row, count: count))
@@ -106,7 +122,8 @@ package final class JobPage {
   }
 
   func end() throws(SystemError) {
-    try page.append("]}")
+    let remedies = kinds.map { JSONValue.Member($0.text, .string($0.remedy)) }.sorted { $0.key < $1.key }
+    try page.append("]," + JSONValue.object([.init("remedies", .object(remedies))]).text.dropFirst())
     try page.end()
   }
 }

@@ -19,6 +19,8 @@ package struct OutboxPage: Sendable, Equatable {
     package var ended: Int?
     package var total: Int?
     package var failed: Int?
+    /// The number of warnings about its manifest.
+    var warnings = 0
     /// Rows per second.
     package var rate: Double?
     /// The remaining time in seconds.
@@ -32,8 +34,9 @@ package struct OutboxPage: Sendable, Equatable {
 
     package init(
       name: String, runID: String, state: String, started: String? = nil, finished: String? = nil,
-      counts: JobOutcome.Counts? = nil, ended: Int? = nil, total: Int? = nil, failed: Int? = nil, rate: Double? = nil,
-      remaining: Double? = nil, page: String? = nil, report: String? = nil, problems: [Problem] = []
+      counts: JobOutcome.Counts? = nil, ended: Int? = nil, total: Int? = nil, failed: Int? = nil, warnings: Int = 0,
+      rate: Double? = nil, remaining: Double? = nil, page: String? = nil, report: String? = nil,
+      problems: [Problem] = []
     ) {
       self.name = name
       self.runID = runID
@@ -44,6 +47,7 @@ package struct OutboxPage: Sendable, Equatable {
       self.ended = ended
       self.total = total
       self.failed = failed
+      self.warnings = warnings
       self.rate = rate
       self.remaining = remaining
       self.page = page
@@ -56,7 +60,8 @@ package struct OutboxPage: Sendable, Equatable {
         "name": .string(name), "run_id": .string(runID), "state": .string(state),
         "started_at": started.map { .string($0) },
         "finished_at": finished.map { .string($0) }, "counts": counts?.json, "ended": ended.map { .integer($0) },
-        "total": total.map { .integer($0) }, "failed": failed.map { .integer($0) }, "rate": rate.map { .number($0) },
+        "total": total.map { .integer($0) }, "failed": failed.map { .integer($0) },
+        "warnings": warnings > 0 ? .integer(warnings) : nil, "rate": rate.map { .number($0) },
         "remaining_s": remaining.map { .number($0) }, "page": page.map { .string(PageText.link($0)) },
         "report": report.map { .string(PageText.link($0)) },
         "problems": problems.isEmpty ? nil : .array(problems.prefix(OutboxPage.problemLimit).map(\.json)),
@@ -93,6 +98,9 @@ package struct OutboxPage: Sendable, Equatable {
   static let problemLimit = 20
 
   package var isRunning = true
+
+  /// Whether there are live runs: the page is then written at intervals.
+  package var hasRuns = false
   package var paused: String?
 
   /// The jobs that have not ended.
@@ -118,6 +126,7 @@ package struct OutboxPage: Sendable, Equatable {
   ) throws(SystemError) {
     let head = JSONValue.object([
       "page": .string("outbox"), "version": .integer(1), "written_at": now,
+      "stale_after_s": hasRuns ? .number(GalleryPages.staleAfter * GalleryPages.heartbeat) : nil,
       "instance": .object([
         "is_running": .bool(isRunning), "boot_id": .string(boot), "checked_to": checkedTo.map { .string($0) },
       ]),

@@ -13,8 +13,10 @@ final class PageFile {
     self.file = file
     self.template = template
     buffer.reserveCapacity(64 << 10)
-    buffer += template.beforeTitle
-    buffer += PageText.html(title).utf8
+    for part in template.beforeTitles {
+      buffer += part
+      buffer += PageText.html(title).utf8
+    }
     buffer += template.beforeData
   }
 
@@ -58,17 +60,24 @@ struct PageTemplate: Sendable {
 
   private static let markerLine = marker + "1 -->\n"
 
-  /// The parts of the template: before the title, between title and data, after the data.
-  let beforeTitle, beforeData, afterData: [UInt8]
+  /// The parts of the template before the insertions of the title.
+  let beforeTitles: [[UInt8]]
 
-  /// - Parameter html: UTF-8. Begins with a line for the doctype; `<!--TITLE-->` and `/*DATA*/` mark the insertions.
+  /// The parts of the template before and after the data.
+  let beforeData, afterData: [UInt8]
+
+  /// - Parameter html: UTF-8. Begins with a line for the doctype. `/*STYLE*/`, `<!--TITLE-->`, once or more, `/*DATA*/`
+  ///   and `/*SCRIPT*/`, in this order, mark the insertions.
   init(_ html: [UInt8]) {
     let (doctype, rest) = Self.split(html, at: "\n")
-    let (head, body) = Self.split(rest, at: "<!--TITLE-->")
+    let (head, body) = Self.split(rest, at: "/*STYLE*/")
     let (start, end) = Self.split(body, at: "/*DATA*/")
-    beforeTitle = doctype + Array("\n".utf8) + Array(Self.markerLine.utf8) + head
-    beforeData = start
-    afterData = Self.trimmed(end) + Array("\n".utf8)
+    let (beforeScript, script) = Self.split(end, at: "/*SCRIPT*/")
+    var parts = (head + PackageResources.page_css + start).split(separator: Array("<!--TITLE-->".utf8)).map(Array.init)
+    beforeData = parts.removeLast()
+    parts[0] = doctype + Array("\n\(Self.markerLine)".utf8) + parts[0]
+    beforeTitles = parts
+    afterData = Self.trimmed(beforeScript + PackageResources.page_js + script) + Array("\n".utf8)
   }
 
   private static func split(_ bytes: some Collection<UInt8>, at mark: String) -> ([UInt8], [UInt8]) {

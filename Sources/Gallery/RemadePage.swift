@@ -22,12 +22,8 @@ struct RemadePage: Sendable {
         if isJob, isWanted(), try ExistingPage(in: folder) == .broken { try folder.remove(ExistingPage.name) }
         return
       }
-      var rows = RowOffsets()
-      _ = try rows.update(from: report)
-      let page = try JobPage(
-        to: staging.create(name), job: job, head: head, total: rows.counts.total, failed: rows.counts.failed)
-      try rows.each(of: report) { (row, count) throws(SystemError) in try page.add(row, count) }
-      try page.end()
+      let shown = ShownReport(before: head, in: folder) ?? ShownReport(report, head)
+      try JobPage(to: staging.create(name), job: job, showing: shown).end()
       // A run may have ended in the meantime.
       if isWanted(), try ExistingPage(in: folder).isVacant {
         try staging.open().rename(name, to: folder, as: ExistingPage.name)

@@ -1,6 +1,22 @@
 import Imaging
 import Transfer
 
+/// Failures that share a remedy.
+package struct FailureKind: Sendable, Hashable {
+  package let code: String
+
+  /// The server's status; nil unless it answered with an unexpected one.
+  package let httpStatus: Int?
+
+  package init(code: String, httpStatus: Int?) {
+    self.code = code
+    self.httpStatus = httpStatus
+  }
+
+  package var text: String { code + (httpStatus.map { " (\($0))" } ?? "") }
+  package var remedy: String { FailureCode(text: code)?.remedy(httpStatus: httpStatus) ?? "see the report" }
+}
+
 extension FailureCode {
   /// Why entries end with a code, and the remedy, for the manual and summaries. Text in backquotes is literal.
   package struct Explanation: Sendable, Equatable {

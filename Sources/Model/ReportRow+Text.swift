@@ -22,6 +22,18 @@ extension ReportRow {
     value(of: #""state":""#, in: text).map { strncmp($0, #"failed""#, 7) == 0 } ?? false
   }
 
+  /// The kind of a failed row's failure, found as in `sourceSHA256`.
+  /// - Returns: nil for a row without a failure.
+  package static func failureKind(_ text: UnsafePointer<CChar>) -> FailureKind? {
+    guard let error = value(of: #""error":{"#, in: text), let code = value(of: #""code":""#, in: error),
+      let end = strchr(code, 0x22), let retryable = value(of: #""retryable":"#, in: error)
+    else { return nil }
+    let bytes = UnsafeRawBufferPointer(start: code, count: UnsafePointer(end) - code)
+    // Mirrors, which come later, have statuses as well.
+    let status = value(of: #""http_status":"#, in: error).flatMap { $0 < retryable ? strtol($0, nil, 10) : nil }
+    return FailureKind(code: String(decoding: bytes, as: UTF8.self), httpStatus: status)
+  }
+
   /// The number of a row's line in its manifest, found as in `sourceSHA256`.
   /// - Returns: nil for a text that is not a row.
   package static func index(_ text: UnsafePointer<CChar>) -> Int? {

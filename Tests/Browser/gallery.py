@@ -18,13 +18,12 @@ import shutil
 import sys
 import tempfile
 import time
-import types
 
 sys.dont_write_bytecode = True
 try:
     import devtools
+    import made_pages
     import outboxes
-    import templates
     AXE = pathlib.Path(importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0], "axe.min.js")
 except (ImportError, AttributeError) as error:
     print(f"gallery: script/bootstrap system installs what is missing: {error}", file=sys.stderr)
@@ -39,7 +38,7 @@ ACTIVE = "document.activeElement.id"
 LIMITS = {"time to first picture": 10_000, "scripting": 10_000, "heap": 400}
 
 
-class Checks:
+class Checks(made_pages.MadePages):
     def __init__(self, browser, folder, options):
         self.browser, self.folder, self.options = browser, pathlib.Path(folder), options
         self.outbox = outboxes.Outbox(options.program, self.folder / "varied")
@@ -92,21 +91,21 @@ class Checks:
           .find((item) => item.querySelector('.name').textContent === 'large').querySelector('img').src
           .includes('/previews/')"""), "the large result is not shown by its preview"
         failures = page.run("[...document.querySelectorAll('.lack.bad b')].map((node) => node.textContent)")
-        assert failures == ["http-status", "not-an-image", "image-truncated", "scheme-not-allowed"], failures
+        assert failures == ["http-status (404)", "not-an-image", "image-truncated", "scheme-not-allowed"], failures
         self.finish(page)
 
     def check_search(self):
         page = self.open("pictures")
         page.click("#q")
         page.type("rocket")
-        page.wait("document.querySelector('#count').textContent === '4 of 29 pictures'")
+        page.wait("document.querySelector('#count').textContent === '4 of 29 entries'")
         assert all(name.startswith("rocket") for name in page.run(NAMES)), page.run(NAMES)
         page.type(" grayscale")
         page.wait(f"{NAMES}.length === 1", "both words to be looked for")
         page.type(" nonsense")
         page.wait("!document.querySelector('#none').hidden")
         page.click("#all")
-        page.wait("document.querySelector('#count').textContent === '29 pictures'")
+        page.wait("document.querySelector('#count').textContent === '29 entries, 4 failed'")
         assert page.run(ACTIVE) == "q", "the focus is not in the search"
         self.finish(page)
 
@@ -114,7 +113,7 @@ class Checks:
         page = self.open("pictures")
         page.click("#state-failed")
         page.wait(f"{NAMES}.join() === 'gone,a page,cut off,no scheme'")
-        page.run("code.value = 'image-truncated'; code.dispatchEvent(new Event('change'))")
+        page.click("#kind-image-truncated")
         page.wait(f"{NAMES}.join() === 'cut off'")
         assert page.run("location.hash") == "#state=failed&code=image-truncated", page.run("location.hash")
         page.open(page.run("location.href").replace("#", "?#"))
@@ -135,15 +134,16 @@ class Checks:
         """With keys alone: into the grid, through it, a picture large, the next ones, the slider, and back."""
         page = self.open("pictures")
         order = []
-        for _ in range(12):
+        for _ in range(16):
             page.press("Tab")
             order.append(page.run("document.activeElement.id || document.activeElement.className"))
             if order[-1] == "tile":
                 break
         # A run that took long says what bounded it.
         note = "note-What bounded the run"
+        kinds = [f"kind-{kind}" for kind in ("http-status (404)", "not-an-image", "image-truncated", "scheme-not-allowed")]
         notes = [note] if page.run(f"document.getElementById('{note}') != null") else []
-        assert order == ["up", *notes, "q", "state-", "code", "sort", "tile"], order
+        assert order == ["up", *notes, *kinds, "q", "state-", "sort", "tile"], order
         columns = page.run("[...document.querySelectorAll('#grid li')].filter((item) => item.style.top === '0px').length")
         page.press("ArrowRight", 2)
         page.press("ArrowDown")
@@ -297,74 +297,49 @@ class Checks:
         devtools.wait_until(lambda: page.run("1") and page.loads > loads, "the page to be loaded again")
         self.finish(page)
 
-    def made_page(self, template, data):
-        """A tab with a page of data that no program has written."""
-        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
-        (folder / "outbox/job").mkdir(parents=True)
-        place = folder / "outbox" / ("job" if template == "job.html" else ".")
-        (place / "index.html").write_text(templates.page(template, "<b>&amp;</title><script>alert(8)</script>", data))
-        page = self.browser.page()
-        page.outbox = types.SimpleNamespace(path=place)
-        page.open((place / "index.html").as_uri())
-        return page
-
-    def check_untrusted_data(self):
-        """Paths and links that the program never writes lead nowhere."""
-        files = ["../../secret.jpg", "/etc/passwd", "images/../../x.jpg", "https://example.com/x.jpg", "//example.com/x.jpg",
-                 "file:///etc/passwd", "javascript:alert(9)", "images//x.jpg", "..", "", "images/%2e%2e/%2e%2e/x.jpg", "\\\\host\\x"]
-        links = ["javascript:alert(10)", "data:text/html,<script>alert(11)</script>", "vbscript:x", " javascript:alert(12)",
-                 "ftp://example.com/", "file:///etc/passwd", "//example.com", "JaVaScRiPt:alert(13)"]
-        entries = [{"index": number, "name": f"entry {number}", "state": "filtered", "url": links[number % len(links)],
-                    "final_url": links[(number + 1) % len(links)], "filters": "none", "priority": "normal", "attempts": 1,
-                    "output": {"file": file, "width": 4, "height": 3, "bytes": 5, "format": "jpeg", "sha256": "0"},
-                    "source": {"bytes": 5, "sha256": "0"}, "original": files[-1 - number], "preview": file}
-                   for number, file in enumerate(files)]
-        page = self.made_page("job.html", {"head": {"job": "<b>x</b>", "state": "<i>"}, "entries": entries, "entries_total": 12})
-        for number in range(len(files)):
-            page.run(f"location.hash = 'open={number}'")
-            page.wait(f"viewer.open && title.textContent === 'entry {number}'")
-            away = page.run("[...document.links].filter((link) => link.id !== 'up' && !link.href.startsWith(new URL('.', location).href))"
-                            ".map((link) => link.href)")
-            assert not away, f"{files[number]}: {away}"
-        page.problems = [text for text in page.problems if "ERR_FILE_NOT_FOUND" not in text]
+    def check_failures(self):
+        """What has failed comes first, with its remedy, and leads to its entries."""
+        page = self.open("pictures")
+        strip = page.run("failures.innerText")
+        for part in ("4 failed", "1 entry: http-status (404)", "Remedy: the picture is not there: correct the URL, or remove the entry"):
+            assert part in strip, f"{part} is not in {strip}"
+        page.click("[id='kind-not-an-image']")
+        page.wait(f"{NAMES}.join() === 'a page' && document.activeElement.getAttribute('aria-pressed') === 'true'")
+        assert "Remedy: look at the source" in page.run("grid.innerText"), page.run("grid.innerText")
+        page.press("Enter")
+        page.wait("count.textContent === '29 entries, 4 failed'", "the same button to show all again")
+        page.run("location.hash = 'open=26'")
+        page.wait("viewer.open && details.innerText.includes('Remedy: look at the source')")
         self.finish(page)
-        jobs = [{"name": link, "state": "failed", "page": link, "report": link} for link in links + files[:7]]
-        page = self.made_page("outbox.html", {"jobs": jobs, "has_older": True, "ignored": []})
-        assert page.run("[...document.links].map((link) => link.href)") == [], "a link leads out of the outbox"
-        assert "newest 15 jobs" in page.run("document.body.innerText")
-        self.finish(page)
-
-    def check_words(self):
-        """What is said of pauses, warnings, what bounded a run, and what is not there."""
-        rows = [{"index": number, "name": f"entry {number}", "state": "cancelled", "url": "https://example.com/<b>",
-                 "filters": "none", "priority": "high", "attempts": 0} for number in range(20_000)]
-        at = "2026-03-01T06:30:10.000Z"
-        head = {"job": "large", "state": "partial", "counts": {"total": 10 ** 6, "filtered": 5, "failed": 0, "cancelled": 3, "reused": 2},
-                "bytes": {"downloaded": 64474, "written": 10 ** 12}, "started_at": at, "finished_at": at, "duration_s": 4000.5,
-                "paused_s": 60.25, "pauses": [{"cause": "lock", "lock": "<b>.lock", "reason": "backup", "from": at, "to": at}],
-                "warnings": [{"code": "same-source", "message": "the <same>", "where": "entry 1"}],
-                "bounded_by": [{"cause": "host", "name": "example.com", "share": 0.63, "option": "--per-host"}]}
-        page = self.made_page("job.html", {"head": head, "entries": rows, "entries_total": 10 ** 6})
-        page.run("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
-        text = page.run("document.body.innerText")
-        for part in ("20,000 of 1,000,000 entries", "report.json", "1 h 6 min", "1 min 0 s", "5, 2 reused", "64.5 kB", "1 TB",
-                     "lock · <b>.lock · backup", "same-source the <same> – entry 1",
-                     "63 % the limit of one host (example.com), see --per-host"):
-            assert part in text, f"{part} is not in {text[:1500]}"
-        self.audit(page, "a job with warnings and pauses")
-        self.finish(page)
-        page = self.made_page("job.html", {"head": {"job": "stopped", "state": "running"}, "live": {"ended": 3, "total": 7},
-                                           "entries": rows[:3], "entries_total": 3})
-        assert "3 of 7 when the program ended" in page.run("document.body.innerText")
-        assert page.run("document.querySelector('#refresh').parentNode.hidden"), "it cannot be refreshed"
-        self.finish(page)
-        page = self.made_page("outbox.html", {"jobs": [], "has_older": False, "ignored": [], "inbox": "/srv/<in>", "paused": "disk: <full>",
-                                              "inbox_error": "no <permission>", "instance": {"is_running": False}, "written_at": at})
-        text = page.run("document.body.innerText")
-        for part in ("Nothing here yet", "/srv/<in>", "darkroom run", "Paused: disk: <full>", "no <permission>", "No instance is running"):
+        page = self.made_page(*made_pages.MADE_PAGES["rejected"])
+        assert page.run("count.textContent") == "4 entries, all failed"
+        page.click("#rejected summary")
+        banner = page.run("rejected.innerText")
+        for part in ("all.json", "1 Mar 2026", "history/r/report.json", "no field <21>"):
+            assert part in banner, f"{part} is not in {banner}"
+        page.run("location.hash = 'open=0'")
+        page.wait("viewer.open")
+        text = page.run("details.innerText")
+        for part in ("queued less than 1 ms", "download 1 s", "title\n<b>cat</b>", "deep\nnull"):
             assert part in text, f"{part} is not in {text}"
-        self.audit(page, "an empty outbox")
+        assert page.run("details.querySelectorAll('dd dl dt').length") == 4 and "{" not in text, text
+        self.audit(page, "an entry with metadata")
         self.finish(page)
+
+    def check_without_scripts(self):
+        """Nothing can be used that does nothing, and where everything is can be read."""
+        for job, words in (("pictures", ("pictures", "report.json", "images")), (None, ("report.json",))):
+            page = self.browser.page()
+            page.outbox = self.outbox
+            page.call("Emulation.setScriptExecutionDisabled", value=True)
+            page.open(self.outbox.page(job))
+            controls = page.run("[...document.querySelectorAll('button, input, select, progress')]"
+                                ".filter((node) => node.checkVisibility()).map((node) => node.outerHTML)")
+            assert not controls, controls
+            text = page.run("document.body.innerText")
+            for part in words:
+                assert part in text, f"{part} is not in {text}"
+            self.finish(page)
 
     def check_accessibility(self):
         hostile = next(path.name for path in self.outbox.path.iterdir() if path.name.startswith("hostile"))
@@ -441,6 +416,10 @@ class Checks:
                     page.wait("document.readyState === 'complete' && [...document.images].every((image) => image.complete)")
                     page.screenshot(folder / f"{name}-{width}-{'dark' if dark else 'light'}.png")
                     self.finish(page)
+                for name, (template, data) in made_pages.MADE_PAGES.items():
+                    page = self.made_page(template, data, width=width, height=height, dark=dark, phone=width < 500)
+                    page.screenshot(folder / f"{name}-{width}-{'dark' if dark else 'light'}.png")
+                    self.finish(page)
 
 
 SCROLL = """new Promise((resolve) => {
@@ -460,7 +439,7 @@ SCROLL = """new Promise((resolve) => {
 
 
 def main():
-    names = [name.removeprefix("check_") for name in vars(Checks) if name.startswith("check_")]
+    names = [name.removeprefix("check_") for name in [*vars(Checks), *vars(made_pages.MadePages)] if name.startswith("check_")]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--program", required=True)
     parser.add_argument("--screenshots", help="the folder for pictures of the pages")

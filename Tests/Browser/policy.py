@@ -15,9 +15,10 @@ PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Gallery"
 
 
 def with_digests(text):
-    """The page with the digests that its style and script have."""
-    for tag in ("style", "script"):
+    """The template with the digests that the style and the script of its page have."""
+    for tag, part in (("style", "page.css"), ("script", "page.js")):
         (body,) = re.findall(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+        body = body.replace(f"/*{tag.upper()}*/", (PAGES / part).read_text(), 1)
         digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
         text, found = re.subn(rf"({tag}-src) 'sha256-[^']*'", lambda match: f"{match[1]} 'sha256-{digest}'", text)
         assert found == 1, f"the policy has {found} {tag}-src"

@@ -11,11 +11,17 @@ PAGES = pathlib.Path(__file__).resolve().parents[2] / "Sources/Gallery"
 ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def page(template, title, data):
+def template(name):
+    """A page's template with the style and the script that both pages have."""
+    text = (PAGES / name).read_text()
+    return text.replace("/*STYLE*/", (PAGES / "page.css").read_text(), 1).replace("/*SCRIPT*/", (PAGES / "page.js").read_text(), 1)
+
+
+def page(name, title, data):
     text = json.dumps(data, ensure_ascii=False)
     for character, escape in ESCAPES.items():
         text = text.replace(character, escape)
-    whole = (PAGES / template).read_text().replace("<!--TITLE-->", html.escape(title), 1)
+    whole = template(name).replace("<!--TITLE-->", html.escape(title))
     return whole.replace("/*DATA*/", text, 1)
 
 

@@ -190,16 +190,74 @@ import Testing
     try folders.checkOutbox()
   }
 
+  /// Runs the program after a start of the machine.
+  private func start(_ boot: String) throws -> DarkroomProcess.Finished {
+    try folders.folder.makeFolder("proc/sys/kernel/random")
+    try folders.folder.write(boot + "\n", as: "proc/sys/kernel/random/boot_id")
+    return try DarkroomProcess.run(
+      ["run", "--filters", "none", "--keep-originals"] + folders.options,
+      environment: ["DARKROOM_TEST_KERNEL_ROOT": folders.folder.path])
+  }
+
+  @Test func `a rejected manifest leaves the pictures of the last run on the page, also when it is made again`() throws
+  {
+    try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
+    #expect(try start("one").status == 1)
+    let good = try #require(folders.page("job"))
+    for _ in 0..<2 {
+      try folders.drop("job.json", #"{"a": {"ulr": "coffee.jpg"}}"#)
+      #expect(try start("one").status == 65)
+      let page = try #require(folders.page("job"))
+      #expect(page.entries.map { $0["name"] as? String } == ["coffee", "missing"])
+      #expect(GalleryPage.areEqual(page.head, good.head))
+      let rejected = try #require(page.data["rejected"] as? [String: Any])
+      #expect(rejected["run_id"] as? String == (try json("job/report.json"))["run_id"] as? String)
+      #expect((rejected["errors"] as? [[String: Any]])?.first?["code"] as? String == "unknown-field")
+      let shown = try #require(page.data["report"] as? String)
+      #expect(try json("job/" + shown)["run_id"] as? String == good.head["run_id"] as? String)
+    }
+    let page = try folders.contents("job/index.html")
+    try put("", as: "job/index.html")
+    #expect(try start("two").status == 0)
+    #expect(try folders.contents("job/index.html") == page)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try start("two").status == 0)
+    #expect(folders.page("job")?.entries.count == 1 && folders.page("job")?.data["rejected"] == nil)
+    try folders.checkOutbox()
+  }
+
+  @Test func `a page has the remedy for each kind of failure`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try server.release(10)
+    try folders.drop("job.txt", server.url("a?404") + "\nmissing.jpg\n")
+    #expect(try folders.run().status == 1)
+    let remedies = try #require(folders.page("job")?.data["remedies"] as? [String: String])
+    #expect(remedies.keys.sorted() == ["file-not-found", "http-status (404)"])
+    #expect(remedies["http-status (404)"] == "the picture is not there: correct the URL, or remove the entry")
+  }
+
+  @Test func `the pages of a job in which nothing happens are written again, so that old ones can be told`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("job.txt", server.url("a") + "\n")
+    let watch = try folders.start("watch", ["--filters", "none"])
+    _ = try server.nextRequest()
+    for page in [{ [folders] in folders.page("job") }, { [folders] in folders.outboxPage }] {
+      let first = try #require(folders.wait(for: page) { $0.data["stale_after_s"] != nil })
+      let time = first.data["written_at"] as? String
+      let isLater: (GalleryPage) -> Bool = { $0.data["written_at"] as? String != time }
+      #expect(folders.wait(for: page, isLater)?.data["stale_after_s"] as? Int == 30)
+    }
+    try folders.pause(watch)
+    #expect(folders.wait(for: { folders.page("job") }) { ($0.data["live"] as? [String: Any])?["paused"] != nil } != nil)
+    watch.send(SIGTERM)
+    try server.release(10)
+    #expect(try watch.finish().status == 0)
+    #expect(folders.outboxPage?.data["stale_after_s"] == nil && folders.outboxPage?.data["paused"] == nil)
+  }
+
   @Test(arguments: [0, 300, nil] as [Int?])
   func `a page that a power cut has left unwritten is made again at the first start after it`(size: Int?) throws {
     try folders.drop("job.txt", "coffee.jpg\nmissing.jpg\n")
-    try folders.folder.makeFolder("proc/sys/kernel/random")
-    let start = { [folders] (boot: String) in
-      try folders.folder.write(boot + "\n", as: "proc/sys/kernel/random/boot_id")
-      return try DarkroomProcess.run(
-        ["run", "--filters", "none", "--keep-originals"] + folders.options,
-        environment: ["DARKROOM_TEST_KERNEL_ROOT": folders.folder.path])
-    }
     #expect(try start("one").status == 1)
     let page = try folders.contents("job/index.html")
     // As a file system may have it whose journal was ahead of the data.

@@ -59,6 +59,18 @@ import Testing
     #expect(folders.outboxPage?.jobs.contains { $0["name"] as? String == "done" } == false)
   }
 
+  @Test func `jobs with warnings about their manifests have their number, also when the page is made anew`() throws {
+    try folders.drop("odd.csv", "url,nmae\ncoffee.jpg,a\n")
+    try folders.drop("fine.txt", "coffee.jpg\n")
+    for _ in 0..<2 {
+      #expect(try folders.run(["--filters", "none"]).status == 0)
+      let jobs = try #require(folders.outboxPage?.jobs)
+      let warnings = jobs.map { "\($0["name"] ?? ""): \($0["warnings"] ?? 0)" }
+      #expect(warnings.sorted() == ["fine: 0", "odd: 1"])
+      try FileManager.default.removeItem(atPath: folders.outbox + "/index.html")
+    }
+  }
+
   @Test func `of a job that ran in several processes the page has the last run, also after others`() throws {
     for number in 0..<3 {
       try folders.drop("a.txt", "coffee.jpg\n")

@@ -145,9 +145,6 @@ extension GalleryWriter {
     // A superseded run is not shown, since a later run of the job is.
     guard outcome.state != .superseded else { return }
     if case .deliver = plan.next, !plan.run.isInHistory { check(plan.run.job) }
-    ended(
-      EndedRun(
-        name: plan.run.job, runID: plan.run.runID, outcome: outcome, started: plan.manifest.accepted,
-        isInHistory: plan.run.isInHistory))
+    ended(EndedRun(name: plan.run.job, runID: plan.run.runID, isInHistory: plan.run.isInHistory))
   }
 }

@@ -52,7 +52,7 @@ final class GalleryFeed {
     }
     let page = page(jobs, status)
     let live = jobs.table.inOrder.filter { now - $0.since >= Self.patience }.compactMap { job($0, jobs, page.paused) }
-    guard page != last || !live.isEmpty || writer.isBehind else {
+    guard page != last || page.hasRuns || writer.isBehind else {
       next = now + GalleryPages.spacing / 10
       return
     }
@@ -64,7 +64,7 @@ final class GalleryFeed {
   func close(_ jobs: LiveJobs, _ status: Status?, now: Double) {
     guard let writer, let status else { return }
     var page = page(jobs, status)
-    page.isRunning = false
+    (page.isRunning, page.hasRuns, page.paused) = (false, false, nil)
     for index in page.live.indices {
       page.live[index].state = "waiting"
       (page.live[index].rate, page.live[index].remaining) = (nil, nil)
@@ -76,16 +76,16 @@ final class GalleryFeed {
 
   private func page(_ jobs: LiveJobs, _ status: Status) -> OutboxPage {
     var page = OutboxPage()
+    page.hasRuns = !jobs.runs.isEmpty
     page.paused = status.pauses.isEmpty ? nil : status.pauses.map(\.description).joined(separator: ", ")
     let started = Dictionary(
       jobs.runs.values.compactMap { run in run.accepted.map { ($0.job.runID, $0.manifest.accepted) } },
       uniquingKeysWith: { first, _ in first })
     page.live = status.jobs.prefix(OutboxPage.limit).map { job in
-      let rows = [job.filtered, job.failed, job.cancelled].compactMap { $0 }
-      return OutboxPage.Job(
+      OutboxPage.Job(
         name: job.job, runID: job.run_id, state: job.state,
         started: started[job.run_id].flatMap { JSONValue.time($0).string },
-        ended: rows.isEmpty ? nil : rows.reduce(0, +), total: job.total, failed: job.failed, rate: job.rate,
+        ended: job.ended, total: job.total, failed: job.failed, rate: job.rate,
         remaining: job.seconds_left)
     }
     page.ignored = status.ignored.map { .init(file: $0.file, why: $0.why) }

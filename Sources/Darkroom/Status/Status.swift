@@ -46,6 +46,12 @@ package struct Status: Sendable, Equatable, Codable {
     package var rate: Double?
     /// The remaining time in seconds at this rate.
     package var seconds_left: Double?
+
+    /// The number of rows; nil while it is not known.
+    package var ended: Int? {
+      guard let filtered, let failed, let cancelled else { return nil }
+      return filtered + failed + cancelled
+    }
   }
 
   /// A job whose last run has ended.

@@ -5,15 +5,6 @@ import Model
 /// The summary at the end of `run`: the failures and their remedies, where the results are, and how to try again. It covers
 /// the events of one process; the report has all.
 struct ClosingSummary {
-  /// Failures that share a remedy.
-  private struct Kind: Hashable {
-    let code: String
-    let httpStatus: Int?
-
-    var text: String { code + (httpStatus.map { " (\($0))" } ?? "") }
-    var remedy: String { FailureCode(text: code)?.remedy(httpStatus: httpStatus) ?? "see the report" }
-  }
-
   private struct Failures {
     var count = 0
     let example: String
@@ -34,7 +25,7 @@ struct ClosingSummary {
   }
 
   /// By job and kind.
-  private var failures: [String: [Kind: Failures]] = [:]
+  private var failures: [String: [FailureKind: Failures]] = [:]
   /// Jobs with a failure that may be temporary.
   private var passing: Set<String> = []
   private var jobs: [Job] = []
@@ -52,7 +43,7 @@ struct ClosingSummary {
     case .entryEnded(let job, let row, _):
       guard let failure = row.failure else { return }
       let example = "\(job): \(row.title): \(failure.message)"
-      let kind = Kind(code: failure.code, httpStatus: failure.httpStatus)
+      let kind = FailureKind(code: failure.code, httpStatus: failure.httpStatus)
       failures[job, default: [:]][kind, default: Failures(example: example)].count += 1
       if failure.isRetryable { passing.insert(job) }
     case .jobEnded(let summary) where summary.isLast:
@@ -95,7 +86,7 @@ struct ClosingSummary {
   }
 
   private func failureLines(_ isForPerson: Bool, _ hasExamples: Bool) -> [Line] {
-    var all: [Kind: Failures] = [:]
+    var all: [FailureKind: Failures] = [:]
     for (kind, found) in failures.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
       all[kind, default: Failures(example: found.example)].count += found.count
     }

@@ -68,8 +68,7 @@ import TestSupport
     #expect(warnings.texts.withLock { $0 }.count == 1)
     try deliveries.root.write(
       "{\n\"state\":\"succeeded\",\n\"run_id\":\"run-0001\",\n\"entries\":[\n]}\n", as: "out/job/report.json")
-    let outcome = JobOutcome(JobTally(), Transfers(), at: 1)
-    writer.ended(EndedRun(name: "job", runID: "run-0001", outcome: outcome, started: 0, isInHistory: false))
+    writer.ended(EndedRun(name: "job", runID: "run-0001", isInHistory: false))
     writer.close(GalleryWriter.Update(page: OutboxPage(), isLast: true))
     let text = try #require(deliveries.root.text(place))
     #expect(text.contains("run-0001"))

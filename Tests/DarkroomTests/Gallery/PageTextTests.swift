@@ -41,7 +41,7 @@ import Testing
   @Test(arguments: [true, false])
   func `a template has its places, and begins and ends as pages are recognised`(isJob: Bool) {
     let template = isJob ? PageTemplate.job : .outbox
-    let start = String(decoding: template.beforeTitle, as: UTF8.self)
+    let start = String(decoding: template.beforeTitles[0], as: UTF8.self)
     #expect(start.hasPrefix("<!doctype html>\n\(PageTemplate.marker)1 -->\n") && start.hasSuffix("<title>"))
     #expect(String(decoding: template.beforeData, as: UTF8.self).hasSuffix(#" id="data">"#))
     #expect(String(decoding: template.afterData, as: UTF8.self).hasPrefix("</script>"))
