@@ -61,6 +61,10 @@ package final class Darkroom {
   private let status: StatusWriter
   private let gallery: GalleryFeed
   private let observe: (Event) -> Void
+
+  /// Called with each new status while jobs are processed, on the thread that calls `run` or `watchInbox`. Default: does
+  /// nothing.
+  package var publish: (Status) -> Void = { _ in }
   private let retry: LocalRetry
   private var configuration: Configuration
   private var waitLimits: WaitLimits
@@ -303,10 +307,11 @@ package final class Darkroom {
   }
 
   private func writeStatus(_ now: Double, isLast: Bool = false, isLockWaitOver: Bool = false) {
-    status.write(
+    let isNew = status.write(
       jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now),
       inboxError: inboxErrors.current?.description, now: now, isLast: isLast,
       isLockWaitOver: isLockWaitOver)
+    if isNew, !isLast, let last = status.last { publish(last) }
   }
 
   /// Leaves files that are open for writing for too long to the next start of `run`, when nothing else is to be done.

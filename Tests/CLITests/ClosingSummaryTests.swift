@@ -21,6 +21,15 @@ import Transfer
     return .entryEnded(job: job, row: row, deferred: 0)
   }
 
+  private static func end(
+    _ job: String, _ state: JobOutcome.State = .succeeded, accepted: Bool = false, bottlenecks: [Bottleneck] = []
+  ) -> Event {
+    .jobEnded(
+      JobSummary(
+        job: job, state: state, counts: .init(), sinceLast: nil, isAccepted: accepted, transfers: Transfers(),
+        bottlenecks: bottlenecks, problems: [], report: "outbox/\(job)/report.json", seconds: 1))
+  }
+
   private static func lines(
     _ events: [Event], folders: [String] = [], isForPerson: Bool = true, hasExamples: Bool = true,
     existing: [String] = []
@@ -34,8 +43,9 @@ import Transfer
 
   private static let failed = [
     failure("cats", "a", "dns", isRetryable: true), failure("cats", "b", "http-status", status: 404),
-    failure("it's", "c", "http-status", status: 404), failure("it's", "d", "http-status", status: 503),
-    JobsProgressTests.end("cats", .partial), JobsProgressTests.end("it's", .failed), JobsProgressTests.end("fine"),
+    failure("it's", "c", "http-status", status: 404),
+    failure("it's", "d", "http-status", status: 503, isRetryable: true),
+    end("cats", .partial), end("it's", .failed), end("fine"),
   ]
 
   @Test func `failures are grouped by code, the most frequent first, with an example and the remedy`() {
@@ -51,9 +61,8 @@ import Transfer
         "1 failed with http-status (503): it's: d: d is not there",
         "  remedy: the server wants fewer requests: retry later, or --per-host 1",
         "to try again: darkroom retry --inbox '/srv/my in' cats",
-        #"after that, to try again: darkroom retry --inbox '/srv/my in' 'it'\''s'"#,
-        "cats: results in outbox/cats/images, report outbox/cats/report.json, gallery outbox/cats/index.html",
-        "it's: report outbox/it's/report.json", "fine: results in outbox/fine/images, report outbox/fine/report.json",
+        #"to try again: darkroom retry --inbox '/srv/my in' 'it'\''s'"#,
+        "cats: results in outbox/cats/images, gallery outbox/cats/index.html", "fine: results in outbox/fine/images",
       ])
   }
 
@@ -61,27 +70,34 @@ import Transfer
     let lines = Self.lines(Self.failed, isForPerson: false)
     #expect(lines.count == 5 && lines[0].contains("such as cats: b: b is not there; remedy: "), "\(lines)")
     let short = Self.lines(Self.failed, isForPerson: false, hasExamples: false)
-    #expect(short[0].hasPrefix("2 failed with http-status (404); remedy: "), "\(short)")
-    #expect(Self.lines([JobsProgressTests.end("fine")], isForPerson: false) == [])
-    let accepted = [Self.failure("cats", "a", "dns"), JobsProgressTests.end("cats", .partial, accepted: true)]
+    #expect(short[0].hasPrefix("remedy for http-status (404): "), "\(short)")
+    #expect(Self.lines([Self.end("fine")], isForPerson: false) == [])
+    let accepted = [Self.failure("cats", "a", "dns"), Self.end("cats", .partial, accepted: true)]
     #expect(Self.lines(accepted, isForPerson: false) == [], "what is accepted is well")
   }
 
   @Test(arguments: [0.19, 0.2]) func `what bounded a run is told, unless that was for a small share`(share: Double) {
     let disk = Bottleneck(.disk, share: share)
-    let lines = Self.lines([JobsProgressTests.end("a", bottlenecks: [disk])])
+    let lines = Self.lines([Self.end("a", bottlenecks: [disk])])
     #expect(lines.contains("a: \(disk)") == (share >= ClosingSummary.leastShare), "\(lines)")
   }
 
+  @Test func `a job is not tried again as it is when that cannot help`() {
+    let lasting = ["not-an-image", "address-not-allowed"].map { Self.failure("a", $0, $0) } + [Self.end("a", .failed)]
+    #expect(!Self.lines(lasting).contains { $0.contains("retry ") })
+    let other = [Self.failure("a", "x", "timeout", isRetryable: true)] + lasting
+    #expect(Self.lines(other).contains("to try again: darkroom retry a"))
+  }
+
   @Test func `a rejected manifest is not tried again as it is`() {
-    let lines = Self.lines([JobsProgressTests.end("a", .rejected)])
+    let lines = Self.lines([Self.end("a", .rejected)])
     #expect(!lines.contains { $0.contains("retry") }, "\(lines)")
   }
 
   @Test func `of many jobs and codes a few are listed`() {
     var events: [Event] = []
     for (place, code) in FailureCode.all.enumerated() {
-      events += [Self.failure("j\(place)", "a", code.text), JobsProgressTests.end("j\(place)", .failed)]
+      events += [Self.failure("j\(place)", "a", code.text, isRetryable: true), Self.end("j\(place)", .failed)]
     }
     let lines = Self.lines(events)
     #expect(lines.count <= 2 * ClosingSummary.maxCodes + 1 + ClosingSummary.maxJobs + 1, "\(lines)")

@@ -6,6 +6,20 @@ import Testing
 
 /// What becomes of standard output that nobody reads, or that cannot be written.
 @Suite(.blocking) struct StandardOutputTests {
+  @Test(arguments: [["--quiet"], []])
+  func `where results and log go to one place, a report's path and a failure are there once`(options: [String]) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "missing.jpg\n")
+    try folders.drop("wrong.json", #"{"a": {"ulr": "coffee.jpg"}}"#)
+    let run = try DarkroomProcess.run(script: folders.line("run", options) + " 2>&1", in: folders.folder)
+    for report in ["job/report.json", "wrong/report.json"] {
+      #expect(run.output.components(separatedBy: report).count == 2, "\(run.output)")
+    }
+    #expect(run.output.components(separatedBy: "missing: ").count == 2, "\(run.output)")
+    #expect(run.output.components(separatedBy: "remedy").count == 2, "\(run.output)")
+    #expect(!run.output.contains("to try again"), "\(run.output)")
+  }
+
   /// Runs the program with a pipe as its standard output whose reader is gone, and prints how it ended, as Python says it:
   /// the negative of a signal's number.
   private static let withoutReader = """

@@ -19,7 +19,7 @@ import Testing
     End(testDescription: "success", code: 0, saying: ["a-job: succeeded: 2 filtered", "outbox/a-job/report.json"]),
     End(
       testDescription: "a failure", answer: "?404", code: 1,
-      saying: ["1 failed with http-status (404): a-job: b", "  remedy: ", "try again: darkroom retry --inbox"]),
+      saying: ["1 failed with http-status (404): a-job: b", "  remedy: "]),
     End(testDescription: "SIGINT", signal: SIGINT, code: 130, saying: ["stopping; "]),
     End(testDescription: "SIGTERM", signal: SIGTERM, code: 143, saying: ["stopping; "]),
   ]

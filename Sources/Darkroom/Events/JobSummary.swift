@@ -27,4 +27,7 @@ package struct JobSummary: Sendable, Equatable {
 
   /// Whether its manifest should have replaced a live job's and was rejected. The live job continues. Default: false.
   package var isRejectedReplacement = false
+
+  /// Whether no other run of the job is live.
+  package var isLast: Bool { state != .superseded && !isRejectedReplacement }
 }

@@ -36,15 +36,16 @@ final class StatusWriter {
   ///   - inboxError: Why the inbox cannot be read; nil when it can.
   ///   - isLockWaitOver: Whether the process ends because of `--lock-wait`.
   ///   - isLast: Whether to write a change immediately, because the process ends.
+  /// - Returns: Whether it has changed.
   func write(
     _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
     isLast: Bool = false, isLockWaitOver: Bool = false
-  ) {
+  ) -> Bool {
     let stages = jobs.runs.mapValues(\.stage)
     let isUrgent = stages.count <= Self.few && stages != lastStages || jobs.runs.values.contains(where: isMissing)
     guard now >= next || isUrgent || isLast else {
       due = next
-      return
+      return false
     }
     due = nil
     lastStages = stages
@@ -55,13 +56,14 @@ final class StatusWriter {
     guard status != last else {
       // If the program is killed during a pause, the pause counts until the file's last modification.
       if !status.pauses.isEmpty, !status.jobs.isEmpty { folder.touch(OutboxFolder.statusName) }
-      return
+      return false
     }
     last = status
     var dated = status
     dated.updated_at = JSONValue.time(Clock.wallMilliseconds).string
     // An unwritable status does not stop the program.
     try? folder.replace(OutboxFolder.statusName, with: dated.text + "\n", mode: 0o644)
+    return true
   }
 
   private static let few = 4

@@ -26,7 +26,7 @@ struct WaitCommand: Command {
     let seconds = invocation.settings.waitTimeout
     let screen = invocation.console.screen
     let isWanted = invocation.settings.verbosity != .quiet
-    let display = LiveDisplay(WaitProgress(), on: screen, isWanted: isWanted)
+    let display = LiveDisplay(StatusProgress(), on: screen, isWanted: isWanted)
     if display.isEnabled { Signals.clear(screen) }
     let (ended, open) = try wait.wait(for: jobs, seconds: seconds) {
       invocation.console.warn(

@@ -25,6 +25,7 @@ struct WatchCommand: Command {
       _ = try Darkroom.repairingLedger(
         configuration: configuration, retry: retry, observe: invocation.console.handle
       ) { darkroom in
+        darkroom.publish = invocation.console.show
         let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
         signals.handle(
           by: .init(

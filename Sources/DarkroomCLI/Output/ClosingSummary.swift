@@ -13,10 +13,9 @@ struct ClosingSummary {
   private struct Job {
     let name: String
     let report: String
-    let hasFailed: Bool
     let isRejected: Bool
-    /// Whether trying again, without a change, fixes none of its failures.
-    let needsRemedy: Bool
+    /// Whether it has failed, and trying again without a change may help.
+    let mayRetry: Bool
     /// The bottleneck of the run, and the option that would change it; nil when there is none to name.
     let advice: String?
 
@@ -29,7 +28,8 @@ struct ClosingSummary {
   /// Jobs with a failure that may be temporary.
   private var passing: Set<String> = []
   private var jobs: [Job] = []
-  private var failedJobs = 0
+  /// The number of jobs that may be tried again.
+  private var retries = 0
 
   /// The number of codes, and of jobs, that are listed.
   static let maxCodes = 8
@@ -48,15 +48,18 @@ struct ClosingSummary {
       if failure.isRetryable { passing.insert(job) }
     case .jobEnded(let summary) where summary.isLast:
       let hasFailed = summary.state != .succeeded && !summary.isAccepted
-      let needsRemedy = failures[summary.job] != nil && !passing.contains(summary.job)
-      if !hasFailed { failures[summary.job] = nil } else { failedJobs += 1 }
-      // Jobs that did not fail are listed if there are few.
-      guard jobs.count(where: { $0.hasFailed == hasFailed }) <= Self.maxJobs else { return }
+      // Failures that an earlier process found are not known.
+      let mayPass = failures[summary.job] == nil || passing.contains(summary.job)
+      let mayRetry = hasFailed && summary.state != .rejected && mayPass
+      if !hasFailed { failures[summary.job] = nil }
+      if mayRetry { retries += 1 }
+      // Other jobs are listed if there are few.
+      guard jobs.count(where: { $0.mayRetry == mayRetry }) <= Self.maxJobs else { return }
       let bottleneck = summary.bottlenecks.first.flatMap { $0.share ?? 0 >= Self.leastShare ? $0 : nil }
       jobs.append(
         Job(
-          name: summary.job, report: summary.report, hasFailed: hasFailed, isRejected: summary.state == .rejected,
-          needsRemedy: needsRemedy, advice: bottleneck?.description))
+          name: summary.job, report: summary.report, isRejected: summary.state == .rejected, mayRetry: mayRetry,
+          advice: bottleneck?.description))
     default: break
     }
   }
@@ -65,7 +68,7 @@ struct ClosingSummary {
   ///   - options: The options of the command line that name folders, for the command that tries again.
   ///   - isForPerson: Whether a person reads it on a terminal. Otherwise there is a line for each code, and one for each job
   ///     that can be tried again, and nothing without failures.
-  ///   - hasExamples: Whether each code has an example. Default: yes.
+  ///   - hasExamples: Whether failures have no lines of their own, so that each code has an example. Default: yes.
   ///   - folder: The user's current folder. Paths in it are relative to it.
   ///   - exists: Whether a file exists. Default: looked up.
   func lines(
@@ -73,15 +76,13 @@ struct ClosingSummary {
     in folder: String = FileManager.default.currentDirectoryPath,
     exists: (String) -> Bool = { FileManager.default.fileExists(atPath: $0) }
   ) -> [Line] {
-    let retries = jobs.filter { $0.hasFailed && !$0.isRejected }
     var lines = failureLines(isForPerson, hasExamples)
-    lines += retries.prefix(Self.maxJobs).map { job in
+    lines += jobs.filter(\.mayRetry).prefix(Self.maxJobs).map { job in
       // After two dashes, a name cannot be taken for an option.
       let words = ["darkroom", "retry"] + options + (job.name.hasPrefix("-") ? ["--", job.name] : [job.name])
-      let when = job.needsRemedy ? "after that, to try again: " : "to try again: "
-      return Line(text: when + words.map(\.shellQuoted).joined(separator: " "), isForCopying: true)
+      return Line(text: "to try again: " + words.map(\.shellQuoted).joined(separator: " "), isForCopying: true)
     }
-    if retries.count > Self.maxJobs { lines.append("to try again: and so on, for each of \(failedJobs) jobs") }
+    if retries > Self.maxJobs { lines.append("to try again: and so on, for each of \(retries) jobs") }
     return lines + (isForPerson ? locations(in: folder, exists) : [])
   }
 
@@ -93,16 +94,19 @@ struct ClosingSummary {
     let ordered = all.sorted { ($1.value.count, $0.key.text) < ($0.value.count, $1.key.text) }
     var lines: [Line] = []
     for (kind, found) in ordered.prefix(Self.maxCodes) {
-      let example = hasExamples ? (found.count > 1 ? ", such as " : ": ") + found.example : ""
-      let (what, remedy) = ("\(found.count) failed with \(kind.text)" + example, "remedy: " + kind.remedy)
-      lines += isForPerson ? ["\(what)", "  \(remedy)"] : ["\(what); \(remedy)"]
+      guard hasExamples else {
+        lines.append("remedy for \(kind.text): \(kind.remedy)")
+        continue
+      }
+      let what = "\(found.count) failed with \(kind.text)" + (found.count > 1 ? ", such as " : ": ") + found.example
+      lines += isForPerson ? ["\(what)", "  remedy: \(kind.remedy)"] : ["\(what); remedy: \(kind.remedy)"]
     }
     let more = ordered.count - Self.maxCodes
     if more > 0 { lines.append("and \(more.of("more kind", "more kinds")) of failure, see the reports") }
     return lines
   }
 
-  /// The folders, reports and galleries of a few jobs.
+  /// The folders and galleries of a few jobs, whose reports' paths were printed.
   private func locations(in folder: String, _ exists: (String) -> Bool) -> [Line] {
     let shown = jobs.filter { !$0.isRejected }
     guard shown.count <= Self.maxJobs else { return [] }
@@ -112,11 +116,10 @@ struct ClosingSummary {
         path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
       }
       let locations = [
-        exists(images) ? "results in \(short(images))" : nil, "report \(short(job.report))",
-        exists(gallery) ? "gallery \(short(gallery))" : nil,
-      ]
-      let line = "\(job.name): " + locations.compactMap { $0 }.joined(separator: ", ")
-      return [Line(text: line)] + (job.advice.map { ["\(job.name): \($0)"] } ?? [])
+        exists(images) ? "results in \(short(images))" : nil, exists(gallery) ? "gallery \(short(gallery))" : nil,
+      ].compactMap { $0 }
+      let line = "\(job.name): " + locations.joined(separator: ", ")
+      return (locations.isEmpty ? [] : [Line(text: line)]) + (job.advice.map { ["\(job.name): \($0)"] } ?? [])
     }
   }
 

@@ -14,10 +14,13 @@ final class Console {
 
   /// Standard error, if it is a terminal.
   let screen: TerminalScreen
-  private let display: LiveDisplay<JobsProgress>
+  private let display: LiveDisplay<StatusProgress>
 
   /// Whether results go to the terminal that has the display.
   private let sharesTerminal: Bool
+
+  /// Whether results go where the log goes, which then need not repeat them.
+  private let sharesLog: Bool
 
   /// The summary to print at the end; nil without one.
   private var closing: ClosingSummary?
@@ -37,13 +40,13 @@ final class Console {
     self.isJSON = isJSON
     screen = TerminalScreen(errors)
     sharesTerminal = isatty(output.descriptor) == 1
-    display = LiveDisplay(JobsProgress(), on: screen, isWanted: verbosity != .quiet)
+    sharesLog = !isJSON && Self.isSameFile(output.descriptor, errors.descriptor)
+    display = LiveDisplay(StatusProgress(), on: screen, isWanted: verbosity != .quiet)
   }
 
   func handle(_ event: Event) {
     if isJSON { result(event.json.text) }
     closing?.add(event)
-    if display.isEnabled { display.update { $0.apply(event) } }
     switch event {
     case .watching(let inbox, let outbox, let beginning):
       let folders = "\(inbox), writing to \(outbox)"
@@ -100,6 +103,9 @@ final class Console {
     }
   }
 
+  /// Shows the progress of the live jobs.
+  func show(_ status: Status) { display.update { $0.update(status) } }
+
   private func log(_ warnings: [ManifestWarning], of job: String) {
     for warning in warnings.prefix(Self.shownProblems) { log(.quiet, "\(job): warning: \(warning)") }
     let more = warnings.count - Self.shownProblems
@@ -119,10 +125,10 @@ final class Console {
     for problem in summary.problems.prefix(Self.shownProblems) { log(.quiet, "\(summary.job): rejected: \(problem)") }
     let more = summary.problems.count - Self.shownProblems
     if more > 0 {
-      log(.quiet, "\(summary.job): rejected: and \(more.of("more problem", "more problems")); see \(summary.report)")
+      log(.quiet, "\(summary.job): rejected: and \(more.of("more problem", "more problems"))" + see(summary))
     }
     if summary.isRejectedReplacement {
-      log(.quiet, "\(summary.job): rejected: the job goes on with its earlier manifest; see \(summary.report)")
+      log(.quiet, "\(summary.job): rejected: the job goes on with its earlier manifest" + see(summary))
     }
     if summary.state != .rejected { logCounts(of: summary) }
     if summary.isLast { newFailures[summary.job] = nil }
@@ -132,22 +138,31 @@ final class Console {
   private func logCounts(of summary: JobSummary) {
     let counts = summary.counts
     let isFine = summary.state == .succeeded
-    // The next line of the same terminal is the report's path.
-    let namesReport = !isFine && (isJSON || !sharesTerminal || !screen.terminal.isTerminal)
     log(
       isFine || summary.isAccepted ? .normal : .quiet,
       "\(summary.job): \(summary.state.rawValue): \(counts.filtered) filtered"
         + (counts.reused > 0 ? " (\(counts.reused) reused)" : "") + ", \(counts.failed) failed"
         + comparison(summary)
         + (counts.cancelled > 0 ? ", \(counts.cancelled) cancelled" : "")
-        + " in \(summary.seconds.shown) s" + (namesReport ? "; see \(summary.report)" : ""))
+        + " in \(summary.seconds.shown) s" + (isFine ? "" : see(summary)))
+  }
+
+  /// The report's path, after a semicolon; empty when the next line is the path.
+  private func see(_ summary: JobSummary) -> String { sharesLog ? "" : "; see \(summary.report)" }
+
+  private static func isSameFile(_ one: Int32, _ other: Int32) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard fstat(one, &first) == 0, fstat(other, &second) == 0 else { return false }
+    return (first.st_dev, first.st_ino) == (second.st_dev, second.st_ino)
   }
 
   /// Describes the new failures of a job, after their number; empty for a job's first run, unless a single entry failed.
-  /// The mail of a nightly run is this line: a single new failure is named.
+  /// A single new failure is named, unless it is the only one and has a line of its own.
   private func comparison(_ summary: JobSummary) -> String {
     // Failures that an earlier process found are not known here.
-    let only = (summary.sinceLast?.failedNew ?? summary.counts.failed) == 1 ? newFailures[summary.job] : nil
+    let hasLine = summary.counts.failed == 1 && (verbosity != .quiet || closing != nil)
+    let isOnly = (summary.sinceLast?.failedNew ?? summary.counts.failed) == 1
+    let only = isOnly && !hasLine ? newFailures[summary.job] : nil
     guard let since = summary.sinceLast else { return only.map { " (\($0))" } ?? "" }
     let failed =
       switch (since.failedNew, since.failedAgain) {

@@ -20,7 +20,7 @@ struct ProgressSnapshot: Sendable, Equatable {
   /// The live jobs, in the order in which they began.
   var jobs: [Job] = []
 
-  /// Entries of these jobs and of those that ended since the last time without jobs.
+  /// Entries of these jobs.
   var total = 0
   var ended = 0
   var failed = 0
@@ -51,33 +51,23 @@ protocol ProgressSource: Sendable {
   mutating func snapshot(at now: Double) -> ProgressSnapshot?
 }
 
-/// The growth rate of counts during the last seconds.
-struct RateWindow: Sendable {
-  private struct Sample {
-    let time: Double
-    let ended: Int
-    let bytes: Int
-  }
-
+/// The rate of downloads during the last seconds.
+struct ByteRateWindow: Sendable {
   /// The length of the window, in seconds.
   static let span = 20.0
 
-  private var samples: [Sample] = []
+  private var samples: [(time: Double, bytes: Int)] = []
 
-  /// Adds the current counts.
-  /// - Returns: Entries and bytes a second; nil before a second has passed.
-  mutating func add(ended: Int, bytes: Int, at now: Double) -> (entries: Double, bytes: Double)? {
-    guard let last = samples.last else {
-      samples = [Sample(time: now, ended: ended, bytes: bytes)]
-      return nil
-    }
+  /// Adds the current number of bytes. One that is smaller than the last begins a new window: a job has ended.
+  /// - Returns: Bytes a second; nil for none, and before a second has passed.
+  mutating func add(_ bytes: Int, at now: Double) -> Double? {
+    if let last = samples.last, bytes < last.bytes { reset() }
     // Keeps one that is at least as old as the span.
     while samples.count > 1, samples[1].time <= now - Self.span { samples.removeFirst() }
-    if now - last.time >= 1 { samples.append(Sample(time: now, ended: ended, bytes: bytes)) }
-    let first = samples[0]
-    let seconds = now - first.time
-    guard seconds >= 1 else { return nil }
-    return (Double(max(0, ended - first.ended)) / seconds, Double(max(0, bytes - first.bytes)) / seconds)
+    if now - (samples.last?.time ?? -.infinity) >= 1 { samples.append((now, bytes)) }
+    let (time, first) = samples[0]
+    guard now - time >= 1, bytes > first else { return nil }
+    return Double(bytes - first) / (now - time)
   }
 
   /// Forgets all samples: rates before a pause do not apply after it.

@@ -122,8 +122,7 @@ extension Status.Job {
 
   /// The progress of the job; nil when it is not known.
   private var count: String? {
-    guard let filtered, let failed, let cancelled else { return total.map { "0 of \($0)" } }
-    let ended = filtered + failed + cancelled
+    guard let ended, let failed else { return total.map { "0 of \($0)" } }
     return "\(ended)" + (total.map { " of \($0)" } ?? " done") + (failed > 0 ? ", \(failed) failed" : "")
   }
 

@@ -73,7 +73,7 @@ struct StatusTable {
   }
 
   private func row(_ job: Status.Job, _ isRunning: Bool) -> Row {
-    let ended = (job.filtered ?? 0) + (job.failed ?? 0) + (job.cancelled ?? 0)
+    let ended = job.ended ?? 0
     var notes: [String] = []
     if let count = job.retrying, count > 0 { notes.append("\(count) to be retried") }
     if let count = job.waiting_for_others { notes.append("\(count) waiting for others") }
