@@ -16,6 +16,30 @@ package final class JobPage {
   /// The interval at which the page of a live job reloads itself, in seconds.
   static let refresh = 2
 
+  /// An entry in progress: a tile until there is a row.
+  package struct Operation: Sendable, Equatable {
+    private let json: JSONValue
+
+    /// - Parameters:
+    ///   - index: As in the entry's row, and so are `name`, `variant` and `filters`.
+    ///   - state: `downloading`, `filtering`, or `downloaded` while it waits for its filtration.
+    ///   - since: When the download or filtration began, as RFC 3339.
+    ///   - original: The path of the source in the job's folder, if it is there.
+    package init(
+      index: Int, name: String, variant: String?, state: String, since: String, filters: String, original: String?
+    ) {
+      json = .object([
+        "index": .integer(index), "name": .string(name), "variant": variant.map { .string($0) },
+        "state": .string(state),
+        "since": .string(since), "filters": .string(filters), "original": original.map { .string($0) },
+      ])
+    }
+
+    fileprivate static func list(_ operations: [Operation]) -> JSONValue? {
+      operations.isEmpty ? nil : .array(operations.map(\.json))
+    }
+  }
+
   /// The additional data of a live job's page.
   package struct Live: Sendable, Equatable {
     package let ended: Int
@@ -27,6 +51,9 @@ package final class JobPage {
     /// Whether the program ends, so that the page is not written again.
     package var isLast = false
 
+    /// The operations that run, those that began first.
+    package var operations: [Operation] = []
+
     package init(ended: Int, total: Int, paused: String? = nil, isLast: Bool = false) {
       self.ended = ended
       self.total = total
@@ -37,6 +64,7 @@ package final class JobPage {
     fileprivate var json: JSONValue {
       .object([
         "ended": .integer(ended), "total": .integer(total), "paused": paused.map { .string($0) },
+        "operations": Operation.list(operations),
       ])
     }
   }

@@ -252,7 +252,8 @@ class Checks(made_pages.MadePages):
         page = self.open("live", width=900, height=500)
         page.wait(SHOWN)
         page.wait("progress.value === 9 && progress.max === 20")
-        page.run("document.querySelectorAll('.tile')[4].focus()")
+        page.wait("document.querySelectorAll('.busy').length > 0 && grid.innerText.includes('downloading since')")
+        page.run("[...document.querySelectorAll('.tile')].find((tile) => tile.innerText.startsWith('first 4')).focus()")
         page.run("scrollTo(0, 150)")
         loads = page.loads
         devtools.wait_until(lambda: page.run("1") and page.loads > loads, "the page to be loaded again")

@@ -112,6 +112,11 @@ import Testing
     try waitForFile("job/originals/a/b.jpg")
     #expect(try folders.contents("job/originals/a/b.jpg") == source("coffee.jpg"))
     #expect(!folders.exists("job/images/a/b.jpg"))
+    let page = try eventually(
+      { (try? folders.contents("job/index.html")).map { String(decoding: $0, as: UTF8.self) } ?? "" },
+      is: { $0.contains(#""state":"downloaded""#) })
+    #expect(page.contains(#""operations":[{"index":0,"name":"a/b","state":"downloaded","#), "\(page)")
+    #expect(page.contains(#""original":"originals/a/b.jpg"}]"#), "\(page)")
     try watch.kill()
     try folders.unlock()
     let before = try inode("job/originals/a/b.jpg")

@@ -107,12 +107,25 @@ final class GalleryFeed {
       taking: run.elapsed(jobs.context),
       isFirst: plan.earlier.isNone)
     let (context, manifest, warnings, pauses) = (plan.run, plan.manifest, plan.findings.warnings, run.pauses)
-    let live = JobPage.Live(ended: outcome.counts.total, total: plan.total, paused: paused, isLast: isLast)
+    var live = JobPage.Live(ended: outcome.counts.total, total: plan.total, paused: paused, isLast: isLast)
+    if !isLast {
+      live.operations = jobs.pending.running(run: run.number).prefix(Status.operationLimit).map(JobPage.Operation.init)
+    }
     return GalleryWriter.LiveJob(run: context, live: live) {
       ReportHead(
         run: context, manifest: manifest, outcome: outcome, pauses: pauses, warnings: warnings.map(ReportWarning.init)
       ).live
     }
+  }
+}
+
+extension JobPage.Operation {
+  fileprivate init(_ operation: RunningOperation) {
+    let (record, entry) = (operation.record, operation.record.entry)
+    let original = record.snapshot.original.flatMap { $0.isDelivered ? $0.delivery.target : nil }
+    self.init(
+      index: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant, state: operation.state.rawValue,
+      since: operation.since, filters: entry.recipe.description, original: original)
   }
 }
 

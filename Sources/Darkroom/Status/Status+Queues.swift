@@ -76,28 +76,62 @@ extension PendingOperations {
   }
 }
 
+/// An operation that runs.
+struct RunningOperation {
+  let record: PhotoRecord
+
+  enum State: String, Comparable {
+    case downloading, filtering
+    /// The picture waits for its filtration.
+    case downloaded
+
+    static func < (a: State, b: State) -> Bool { a != .downloaded && b == .downloaded }
+  }
+
+  let state: State
+
+  /// When it began, in milliseconds of `Clock.monotonicMilliseconds`.
+  let began: Int
+
+  /// When it began, to the second, so that the text stays the same.
+  var since: String {
+    let origin = Clock.wallMilliseconds - Clock.monotonicMilliseconds
+    return JSONValue.time((origin + began) / 1000 * 1000).string ?? ""
+  }
+}
+
+extension PendingOperations {
+  /// The operations that run, those that began first come first, and then the pictures that wait for their filtration. A download
+  /// that waits for another one of the same request does not run.
+  /// - Parameter run: Default: nil, those of all runs.
+  func running(run: Int? = nil) -> [RunningOperation] {
+    let running = inProgress.values.compactMap { chain -> RunningOperation? in
+      let record = chain.download.record
+      guard run == nil || record.run.number == run else { return nil }
+      let state: RunningOperation.State? =
+        switch Status.Queues.Stage(download: chain.download, filtration: chain.filtration) {
+        case .downloads: .downloading
+        case .filters: .filtering
+        case .waitsForFiltration: record.state == .downloaded ? .downloaded : nil
+        case .waitsForDownload, .hasEnded: nil
+        }
+      guard let state, let began = record.snapshot.stageBegan else { return nil }
+      return RunningOperation(record: record, state: state, began: began)
+    }
+    return running.sorted {
+      ($0.state, $0.began, $0.record.entry.position) < ($1.state, $1.began, $1.record.entry.position)
+    }
+  }
+}
+
 extension Status {
   mutating func addOperations(of pending: PendingOperations) {
-    let running = pending.inProgress.values.compactMap { chain -> (record: PhotoRecord, state: String, began: Int)? in
-      let record = chain.download.record
-      let state: String? =
-        switch Queues.Stage(download: chain.download, filtration: chain.filtration) {
-        case .downloads: "downloading"
-        case .filters: "filtering"
-        case .waitsForDownload, .waitsForFiltration, .hasEnded: nil
-        }
-      // A download that waits for another one of the same request has not begun.
-      guard let state, let began = record.snapshot.stageBegan else { return nil }
-      return (record, state, began)
-    }
+    let running = pending.running().filter { $0.state != .downloaded }
     guard !running.isEmpty else { return }
-    let origin = Clock.wallMilliseconds - Clock.monotonicMilliseconds
-    let first = running.sorted { ($0.began, $0.record.entry.position) < ($1.began, $1.record.entry.position) }
-    operations = first.prefix(Self.operationLimit).map { record, state, began in
-      // Rounded to seconds, so that the text stays the same.
-      Operation(
-        job: record.run.job, name: record.entry.shownName, variant: record.entry.variant, state: state,
-        since: JSONValue.time((origin + began) / 1000 * 1000).string ?? "")
+    operations = running.prefix(Self.operationLimit).map {
+      let entry = $0.record.entry
+      return Operation(
+        job: $0.record.run.job, name: entry.shownName, variant: entry.variant, state: $0.state.rawValue, since: $0.since)
     }
     operations_total = running.count
   }
