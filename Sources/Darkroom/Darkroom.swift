@@ -59,6 +59,7 @@ package final class Darkroom {
   private let watcher: InboxWatcher
   private let jobs: LiveJobs
   private let status: StatusWriter
+  private let metrics: MetricsFile
   private let gallery: GalleryFeed
   private let observe: (Event) -> Void
 
@@ -96,7 +97,12 @@ package final class Darkroom {
   ) throws {
     self.configuration = configuration
     self.retry = retry
-    self.observe = observe
+    let metrics = MetricsFile(path: configuration.metrics)
+    let observe = { (event: Event) in
+      metrics.add(event)
+      observe(event)
+    }
+    (self.metrics, self.observe) = (metrics, observe)
     (mailbox, services) = try retry.run {
       let mailbox = try Mailbox<Message>()
       return (mailbox, try Services(configuration: configuration) { mailbox.post($0) })
@@ -312,6 +318,8 @@ package final class Darkroom {
       inboxError: inboxErrors.current?.description, now: now, isLast: isLast,
       isLockWaitOver: isLockWaitOver)
     if isNew, !isLast, let last = status.last { publish(last) }
+    guard let written = status.last, let error = metrics.write(written, now: now, isLast: isLast) else { return }
+    observe(.warning("the file of --metrics cannot be written, and is tried again: \(error)"))
   }
 
   /// Leaves files that are open for writing for too long to the next start of `run`, when nothing else is to be done.
@@ -396,6 +404,7 @@ package final class Darkroom {
     waitLimits = WaitLimits(new, settleTime: watcher.settleTime)
     waitLimits.knownLocks = knownLocks
     services.configure(new, jobs)
+    metrics.path = new.metrics
     // Live pages that are not written any more would reload themselves forever.
     if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
     gallery.configure(new.gallery)
@@ -429,6 +438,7 @@ package final class Darkroom {
     }
     wake(at: jobs.pending.room.nextPaceCheck)
     wake(at: status.due)
+    wake(at: metrics.due)
     wake(at: gallery.due(jobs))
     if let ending { return min(wait, max(0.05, ending.deadline - now)) }
     wake(at: jobs.suspension.due)

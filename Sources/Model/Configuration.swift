@@ -110,6 +110,9 @@ package struct Configuration: Sendable {
   /// Whether a job without entries counts as failed for the exit code. Default: false.
   package var failEmpty = false
 
+  /// The file with numbers for Prometheus. Default: none.
+  package var metrics: String?
+
   /// The free bytes of the outbox's file system below which both queues are suspended. Default: 256 MiB.
   package var minFree = 256 << 20
 

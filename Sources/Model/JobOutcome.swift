@@ -2,7 +2,7 @@ import Foundation
 
 /// The outcome of a run, without its rows.
 package struct JobOutcome: Sendable, Equatable, Codable {
-  package enum State: String, Sendable, Codable {
+  package enum State: String, Sendable, Codable, CaseIterable {
     case succeeded, partial, failed, rejected
     /// Its manifest was removed, or it was cancelled, before all entries had ended.
     case cancelled
@@ -182,7 +182,7 @@ extension JobOutcome {
 /// Counts a job's rows as they end.
 package struct JobTally: Sendable, Equatable {
   package private(set) var counts = JobOutcome.Counts()
-  private(set) var bytes = JobOutcome.Bytes()
+  package private(set) var bytes = JobOutcome.Bytes()
   private(set) var changes = SinceLast()
 
   package init() {}

@@ -58,10 +58,10 @@ package struct ReportRow: Sendable, Equatable {
   }
 
   /// The durations of the stages, in milliseconds.
-  struct Timings: Sendable, Equatable {
+  package struct Timings: Sendable, Equatable {
     var queued: Double?
-    var download: Double?
-    var filter: Double?
+    package var download: Double?
+    package var filter: Double?
   }
 
   package struct Failure: Sendable, Equatable {
@@ -108,15 +108,18 @@ package struct ReportRow: Sendable, Equatable {
   package var derived: [Artifact.Kind: String] = [:]
   package var source: Source?
   let filters: String
-  let timings: Timings
+  package let timings: Timings
   package var failure: Failure?
   var warnings: [Warning] = []
   var metadata: JSONValue?
 
   package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
+  /// Whether the server has answered that the source is still the one that was downloaded before.
+  package var isSourceConfirmed: Bool { source?.httpStatus == 304 }
+
   /// The bytes that were downloaded for this row. Files from the cache and downloads for other entries do not count.
-  package var downloadedBytes: Int { isCoalesced || source?.httpStatus == 304 ? 0 : source?.bytes ?? 0 }
+  package var downloadedBytes: Int { isCoalesced || isSourceConfirmed ? 0 : source?.bytes ?? 0 }
 
   /// The bytes of source and result that were written to disk. A source that is also the result counts twice.
   package var writtenBytes: Int { downloadedBytes + (isReused ? 0 : output?.bytes ?? 0) }

@@ -13,7 +13,6 @@ import Testing
     (["cancel", "a", ".b"], "\".b\" is not the name of a job"),
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "al"], "did you mean \"all\""),
-    (["run", "--metrics", "f"], "--metrics is not available in this version"),
     (["run", "--gallery", "of"], "off"),
     (["run", "--damaged=accept"], "--damaged is not available in this version"),
     (["run", "--chroma", "444"], "--chroma is not available in this version"),
@@ -185,7 +184,7 @@ import Testing
     ("name", "\"name\" is not a key, but option --name of add, run"),
     ("config", "\"config\" names this file, and is not a key of it"),
     ("interval", "\"interval\" is not a key of the file, but of a rule for a host, in \"hosts\""),
-    ("metrics", "the key \"metrics\" is not available in this version"),
+    ("exec", "the key \"exec\" is not available in this version"),
     ("xyz", "unknown key \"xyz\""), ("per_host", "unknown key \"per_host\"; did you mean \"per-host\"?"),
   ])
   func `a key that is none is an error that says what it is elsewhere, or names the nearest`(

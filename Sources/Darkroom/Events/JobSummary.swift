@@ -28,6 +28,12 @@ package struct JobSummary: Sendable, Equatable {
   /// Whether its manifest should have replaced a live job's and was rejected. The live job continues. Default: false.
   package var isRejectedReplacement = false
 
+  /// Whether it has no entries, and `Configuration.failEmpty` makes that a failure. Default: false.
+  package var isEmptyFailure = false
+
   /// Whether no other run of the job is live.
   package var isLast: Bool { state != .superseded && !isRejectedReplacement }
+
+  /// Whether the job counts as successful for the exit code.
+  var isSuccess: Bool { (state == .succeeded || isAccepted) && !isEmptyFailure }
 }

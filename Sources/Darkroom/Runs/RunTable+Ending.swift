@@ -52,7 +52,8 @@ extension RunTable {
       effects.append(.observe(.warning(why)))
     }
     let isAccepted = outcome.job.state != .succeeded && context.acceptedFailures?.accepts(outcome.job) == true
-    if context.failsEmpty, outcome.job.state == .succeeded, outcome.job.counts.total == 0 {
+    let isEmptyFailure = context.failsEmpty && outcome.job.state == .succeeded && outcome.job.counts.total == 0
+    if isEmptyFailure {
       summary.states.insert(.failed)
       effects.append(.observe(.warning("job \(run.name) has no entries")))
     }
@@ -62,7 +63,10 @@ extension RunTable {
     effects += remove(run.number)
     return effects + [
       .reported(reporting, outcome.job),
-      .observe(.jobEnded(JobSummary(run.name, outcome.job, reporting.plan, isAccepted: isAccepted))),
+      .observe(
+        .jobEnded(
+          JobSummary(
+            run.name, outcome.job, reporting.plan, isAccepted: isAccepted, isEmptyFailure: isEmptyFailure))),
     ]
   }
 
@@ -78,12 +82,12 @@ extension RunTable {
 }
 
 extension JobSummary {
-  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool) {
+  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool, isEmptyFailure: Bool) {
     self.init(
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
       isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
       problems: outcome.problems.map { ($0.location.isEmpty ? "" : $0.location + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
-      isRejectedReplacement: outcome.isRejectedReplacement == true)
+      isRejectedReplacement: outcome.isRejectedReplacement == true, isEmptyFailure: isEmptyFailure)
   }
 }

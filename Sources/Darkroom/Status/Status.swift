@@ -18,9 +18,11 @@ package struct Status: Sendable, Equatable, Codable {
 
   /// A job that has not ended.
   package struct Job: Sendable, Equatable, Codable {
+    static let states = ["waiting", "planning", "fetching", "running", "replaced", "cancelling", "finishing"]
+
     package let job: String
     package let run_id: String
-    /// `waiting`, `planning`, `fetching`, `running`, `replaced`, `cancelling` or `finishing`.
+    /// One of `states`.
     package var state: String
     /// The entries of the manifest; nil before it has been read.
     package var total: Int?

@@ -8,6 +8,9 @@ package enum PauseCause: Sendable, Hashable {
   /// Programs wait for memory, or a control group has used nearly all of its own.
   case memory(reason: String)
 
+  /// The names of the kinds of causes.
+  static let kinds = ["lock", "disk", "memory"]
+
   /// The name of the kind of cause in reports.
   package var kind: String {
     switch self {

@@ -27,7 +27,7 @@ enum OptionTable {
   }
 
   /// Options that a later version will have.
-  static let unavailable: Set = ["damaged", "chroma", "metrics", "exec", "notify"]
+  static let unavailable: Set = ["damaged", "chroma", "exec", "notify"]
 
   private static let oneCommand = [
     Option(
@@ -159,6 +159,9 @@ enum OptionTable {
     Option(
       "json", \.isJSON, .flag, of: ["run", "watch", "check", "status"],
       "print JSON on standard output, one object per line"),
+    Option(
+      "metrics", \.configuration.metrics, .text("FILE"), of: ["run", "watch"],
+      "write numbers for Prometheus into this file; node_exporter's textfile collector reads *.prom"),
     Option(
       "keep-originals", \.configuration.keepOriginals, .flag,
       "also keep the source of each result, in originals/ of the job's folder"),

@@ -37,6 +37,7 @@ extension Settings {
     if use == .working {
       let folders = [configuration.inbox, configuration.outbox] + (state == nil ? [] : [configuration.state])
       configuration.newFolders = Set(folders.filter(Self.isMissing))
+      configuration.metrics = try configuration.metrics.map { try metricsFile($0, inbox: configuration.inbox) }
     }
     // Other commands may need only one of the folders, and no secrets.
     if use == .working {
@@ -84,6 +85,30 @@ extension Settings {
       guard error.code == ENOENT else { throw StopError.missing("\(name): \(error)") }
       throw StopError.missing("\(name): \(error); \(remedy(for: folder, option: option, use))")
     }
+  }
+
+  /// The path of the file for Prometheus, with its folder resolved.
+  /// - Throws: `StopError.missing` without its folder; `UsageError` when something else than a file would be replaced, or the
+  ///   file is in the inbox; `SystemError`.
+  private func metricsFile(_ path: String, inbox: String) throws -> String {
+    let name = origins["metrics"] ?? "--metrics"
+    let file: String
+    do {
+      let folder = try Folder.resolved(Folder.parent(of: path))
+      file = (folder == "/" ? "/" : folder + "/") + Folder.name(of: path)
+      _ = try OpenFolder(searching: folder)
+    } catch  where error.cause.isOfMachine && error.cause != .permission {
+      throw error
+    } catch {
+      throw StopError.missing("\(name): \(error)")
+    }
+    if file.hasPrefix(inbox == "/" ? "/" : inbox + "/") {
+      throw UsageError("\(name) must not lie in the inbox: \(file)")
+    }
+    if file.hasSuffix("/") || (try? FileStatus(of: file)).map({ $0.kind != .file }) == true {
+      throw UsageError("\(name) must name a file that may be replaced; \(path) is something else")
+    }
+    return file
   }
 
   /// Whether a path is free, and a folder could be created there.

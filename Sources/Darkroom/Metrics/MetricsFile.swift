@@ -1,0 +1,85 @@
+import System
+
+/// The file of `--metrics`, for node_exporter's textfile collector. Used on the thread of `Darkroom`.
+final class MetricsFile {
+  /// After how many seconds an unchanged file is written again: its age says whether the process still works.
+  static let renewal = 15.0
+
+  /// The path; nil for no file.
+  var path: String? {
+    didSet { if path != oldValue { (written, isFailing) = (nil, false) } }
+  }
+
+  private var metrics = Metrics(started: Clock.wallSeconds)
+
+  /// The values that earlier processes have left in the first file, so that counts continue through the runs of cron.
+  private lazy var earlier = path.map(Self.values) ?? [:]
+
+  /// What was written last, and when; nil before the first.
+  private var written: (metrics: Metrics, status: Status, time: Double)?
+  private var next = 0.0
+
+  /// When the file may have to be written, as `Clock.monotonicSeconds`; nil without one.
+  private(set) var due: Double?
+  private var isFailing = false
+
+  init(path: String?) { self.path = path }
+
+  func add(_ event: Event) { metrics.add(event, now: Clock.monotonicMilliseconds, wall: Clock.wallSeconds) }
+
+  /// Writes the file when something has changed, at most once per second, or when `renewal` has passed.
+  /// - Parameters:
+  ///   - now: Seconds of the monotonic clock.
+  ///   - isLast: Whether to write immediately, because the process ends.
+  /// - Returns: Why the file cannot be written, after the first of several failures.
+  func write(_ status: Status, now: Double, isLast: Bool = false) -> SystemError? {
+    guard let path else {
+      due = nil
+      return nil
+    }
+    guard now >= next || isLast else {
+      due = next
+      return nil
+    }
+    next = now + 1
+    if !isLast, let written, now < written.time + Self.renewal, (metrics, status) == (written.metrics, written.status) {
+      due = written.time + Self.renewal
+      return nil
+    }
+    due = now + Self.renewal
+    let families = metrics.families(status, now: Clock.monotonicMilliseconds, isLast: isLast)
+    let earlier = earlier
+    do {
+      try Self.replace(path, with: families.map { $0.text(continuing: earlier) }.joined())
+      (written, isFailing) = ((metrics, status, now), false)
+      return nil
+    } catch {
+      defer { isFailing = true }
+      return isFailing ? nil : error
+    }
+  }
+
+  /// Replaces the file atomically, readable by everyone. It is not synced.
+  private static func replace(_ path: String, with text: String) throws(SystemError) {
+    let folder = try OpenFolder(searching: Folder.parent(of: path))
+    let name = Folder.name(of: path)
+    // node_exporter reads what ends in .prom.
+    let temporary = ".\(name).new"
+    try folder.remove(temporary)
+    do {
+      let file = try folder.create(file: temporary, mode: 0o644)
+      // The umask may be stricter; some shares have no modes.
+      try? file.setAccess(mode: 0o644)
+      try file.write(text)
+      try folder.rename(temporary, to: folder, as: name)
+    } catch {
+      try? folder.remove(temporary)
+      throw error
+    }
+  }
+
+  private static func values(in path: String) -> [String: Double] {
+    guard let data = try? OpenFile(reading: path, followingLinks: false).readAll() else { return [:] }
+    return MetricFamily.values(in: String(decoding: data, as: UTF8.self))
+  }
+}
