@@ -10,9 +10,12 @@ extension History {
   /// Removes folders that have the name of a run and contain only files of a run, and continues where a process that
   /// died has stopped. Symbolic links are not followed. Must be called while the job is live, so that nothing is added
   /// to `history` at the same time.
-  /// - Parameter count: The number of runs to keep.
+  /// - Parameters:
+  ///   - count: The number of runs to keep.
+  ///   - keepsLastGood: Whether the run whose pictures the job's page shows is kept, too, since the newest manifest was rejected.
+  ///     Default: false.
   /// - Throws: `SystemError` when a file cannot be removed now.
-  package func prune(keeping count: Int) throws(SystemError) {
+  package func prune(keeping count: Int, keepsLastGood: Bool = false) throws(SystemError) {
     let history: OpenFolder
     do throws(SystemError) {
       history = try folder.open("history")
@@ -24,8 +27,9 @@ extension History {
     guard names.count > count else { return }
     var runs: [String] = []
     for name in names where try history.status(of: name)?.kind == .folder { runs.append(name) }
+    let good = keepsLastGood ? ReportHead.lastGood(in: history)?.run : nil
     var removed = 0
-    for run in runs.dropLast(count) where removed < Self.mostRemoved {
+    for run in runs.dropLast(count) where run != good && removed < Self.mostRemoved {
       if try remove(run, from: history) { removed += 1 }
     }
   }

@@ -18,23 +18,15 @@ struct ShownReport {
     self.head = head
   }
 
-  /// The newest report in `history` of a run that was neither rejected nor superseded. Unreadable reports are skipped.
+  /// The newest report in `history` of a run that was neither rejected nor superseded.
   /// - Parameter newest: The head of the job's report.
   /// - Returns: nil when the newest run was not rejected, or there is no such report.
   init?(before newest: ReportHead, in job: OpenFolder) {
-    guard newest.state == .rejected, let history = try? job.folder("history"), let names = try? history.names() else {
-      return nil
-    }
-    // The names of runs sort by time.
-    for name in names.compactMap(\.text).filter(RunID.isMade).sorted(by: >) {
-      guard let file = try? history.open(reading: name + "/report.json"), (try? file.status().kind) == .file,
-        let head = try? ReportHead(of: file), let state = head.state, state != .rejected, state != .superseded
-      else { continue }
-      self.init(file, head)
-      (path, rejected) = ("history/\(name)/report.json", newest)
-      return
-    }
-    return nil
+    guard newest.state == .rejected, let history = try? job.folder("history"),
+      let good = ReportHead.lastGood(in: history)
+    else { return nil }
+    self.init(good.file, good.head)
+    (path, rejected) = ("history/\(good.run)/report.json", newest)
   }
 }
 

@@ -107,7 +107,7 @@ final class BackgroundWork {
       do {
         if hasPredecessor { try history.putAside() }
         // What cannot be removed now is removed after a later run.
-        try? history.prune(keeping: keepHistory)
+        try? history.prune(keeping: keepHistory, keepsLastGood: outcome.state == .rejected)
         try? pruning?.prune()
         send(.written(run: run, try file.write()))
       } catch {

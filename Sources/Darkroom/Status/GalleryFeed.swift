@@ -124,7 +124,8 @@ extension JobPage.Operation {
     let (record, entry) = (operation.record, operation.record.entry)
     let original = record.snapshot.original.flatMap { $0.isDelivered ? $0.delivery.target : nil }
     self.init(
-      index: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant, state: operation.state.rawValue,
+      index: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant,
+      state: operation.state.rawValue,
       since: operation.since, filters: entry.recipe.description, original: original)
   }
 }

@@ -131,7 +131,8 @@ extension Status {
     operations = running.prefix(Self.operationLimit).map {
       let entry = $0.record.entry
       return Operation(
-        job: $0.record.run.job, name: entry.shownName, variant: entry.variant, state: $0.state.rawValue, since: $0.since)
+        job: $0.record.run.job, name: entry.shownName, variant: entry.variant, state: $0.state.rawValue, since: $0.since
+      )
     }
     operations_total = running.count
   }

@@ -35,15 +35,28 @@ import TestSupport
   }
 
   /// - Parameter age: When what is in `history` was put there, in seconds before now.
-  private func prune(_ count: Int, age: Int = 61) throws {
+  private func prune(_ count: Int, age: Int = 61, keepsLastGood: Bool = false) throws {
     let time = timespec(tv_sec: Int(Clock.wallSeconds) - age, tv_nsec: 0)
     for name in try left {
       utimensat(AT_FDCWD, outbox.folder.history + "/" + name, [time, time], AT_SYMLINK_NOFOLLOW)
     }
-    try History(folder: outbox.folder).prune(keeping: count)
+    try History(folder: outbox.folder).prune(keeping: count, keepsLastGood: keepsLastGood)
   }
 
   private var left: [String] { get throws { try outbox.root.names(in: "out/job/history") } }
+
+  @Test(
+    "while the newest manifest is rejected the run before stays, whose pictures the page shows", arguments: [0, 1, 5])
+  func lastGood(count: Int) throws {
+    for number in 2...6 {
+      let head = [#"{"schema_version":1"#, #""job":"job""#, #""run_id":"\#(Self.name(number))""#]
+      let rest = [#""state":"\#(number == 2 ? "partial" : "rejected")""#, #""entries":["#].joined(separator: ",\n")
+      try outbox.write(
+        head.joined(separator: ",\n") + ",\n" + rest + "\n]}\n", to: "history/" + Self.name(number) + "/report.json")
+    }
+    try prune(count, keepsLastGood: true)
+    #expect(try left == Set([2] + (1...6).suffix(count)).sorted().map(Self.name))
+  }
 
   @Test("of the earlier runs the last are kept, whole, and nothing else is removed", arguments: [0, 1, 5, 6, 1000])
   func last(count: Int) throws {
