@@ -252,12 +252,12 @@ class Checks(made_pages.MadePages):
         page = self.open("live", width=900, height=500)
         page.wait(SHOWN)
         page.wait("progress.value === 9 && progress.max === 20")
-        page.wait("document.querySelectorAll('.busy').length > 0 && grid.innerText.includes('downloading since')")
-        page.run("[...document.querySelectorAll('.tile')].find((tile) => tile.innerText.startsWith('first 4')).focus()")
+        page.wait("document.querySelectorAll('.busy').length > 0 && grid.innerText.includes('downloading for')")
+        page.run("[...document.querySelectorAll('.tile')].find((tile) => tile.innerText.startsWith('first 0')).focus()")
         page.run("scrollTo(0, 150)")
         loads = page.loads
         devtools.wait_until(lambda: page.run("1") and page.loads > loads, "the page to be loaded again")
-        page.wait(f"{IN_GRID} === 'first 4'", "the focus to be restored")
+        page.wait(f"{IN_GRID} === 'first 0'", "the focus to be restored")
         assert abs(page.run("scrollY") - 150) < 2, f"scrolled to {page.run('scrollY')}"
         page.press("Enter")
         page.wait("viewer.open")
@@ -411,7 +411,8 @@ class Checks(made_pages.MadePages):
         for width, height in ((1440, 900), (375, 812)):
             for dark in (False, True):
                 for name, job, fragment in (("job", "pictures", "#refresh=off"), ("viewer", "pictures", "#open=0"),
-                                            ("failure", "pictures", "#open=25"), ("outbox", None, "#refresh=off")):
+                                            ("failure", "pictures", "#open=25"), ("live", "live", "#refresh=off"),
+                                            ("outbox", None, "#refresh=off")):
                     page = self.open(job, fragment, width=width, height=height, dark=dark, phone=width < 500)
                     page.call("Emulation.setScrollbarsHidden", hidden=True)
                     page.wait("document.readyState === 'complete' && [...document.images].every((image) => image.complete)")
