@@ -198,9 +198,9 @@ def check_files(trial, job, puts, reports, found):
             found.append(f"prune: {job} has {sorted(left)} of earlier runs")
     if "--keep-originals" not in options:
         return
-    for row in rows:
-        file = row["source"].get("file")
-        if file is None or digest(f"{folder}/{file}") != row["source"]["sha256"]:
+    for row in reports[number]["entries"]:
+        file = row.get("source", {}).get("file")
+        if row["state"] == "filtered" and file is None or file and digest(f"{folder}/{file}") != row["source"]["sha256"]:
             found.append(f"original: {job} has not that of {row['name']}: {file}")
 
 
