@@ -13,10 +13,11 @@ extension DeliveryQueue {
     if let first = unfit.first { send(.rejected(unfit, first.failure ?? .cache)) }
     let acceptances = prepare(batch.acceptances)
     let reports = prepare(batch.reports, &results)
-    var folders = batch.folders.union(results.createFolders())
+    var folders = batch.folders.union(originals.folders).union(results.createFolders())
     // Before rows name the request that returned a source.
     if !results.isEmpty { resultsCommitted() }
-    let changes = batch.changes + originals + acceptances.flatMap(\.changes) + results.intents + reports.map(\.intent)
+    let changes =
+      batch.changes + originals.changes + acceptances.flatMap(\.changes) + results.intents + reports.map(\.intent)
     do {
       var isAgain = false
       try retrying(after: { !$0.isOutOfSpace }) {
@@ -26,7 +27,7 @@ extension DeliveryQueue {
       }
     } catch let error where error.isOutOfSpace {
       // The next batch contains fewer items that can be rejected.
-      return reject(batch.changes + originals, acceptances, reports, results, folders, error)
+      return reject(batch.changes + originals.changes, acceptances, reports, results, folders, error)
     }
     for acceptance in acceptances { acceptance.completion(.success(())) }
     folders.formUnion(results.place())

@@ -11,37 +11,40 @@ import System
 /// which also reports why that fails.
 extension DeliveryQueue {
   /// - Parameter ending: The records that end in the same batch. Those with results deliver their originals themselves.
-  /// - Returns: The changes that record where the files are.
-  func deliver(originalsOf records: [PhotoRecord], besides ending: [PhotoRecord]) -> [LedgerChange] {
-    guard !records.isEmpty else { return [] }
+  /// - Returns: The changes that record where the files are, and the folders that got new names.
+  func deliver(
+    originalsOf records: [PhotoRecord], besides ending: [PhotoRecord]
+  ) -> (changes: [LedgerChange], folders: Set<String>) {
+    guard !records.isEmpty else { return ([], []) }
     defer {
       for record in records { record.run.staging.remove(record.run.staging.earlyOriginal(record.entry.position)) }
     }
     let withResults = Set(ending.filter { $0.state == .filtered }.map(\.id))
-    var items = records.filter { !withResults.contains($0.id) }.compactMap(OriginalItem.init)
-    items = Self.synced(items)
-    guard !items.isEmpty, (try? ledger.commit(items.map(\.change))) != nil else { return [] }
+    let items = records.filter { !withResults.contains($0.id) }.compactMap(OriginalItem.init)
+    let folders = Set(items.flatMap(\.folders))
+    let copied = Self.copied(items)
+    guard !copied.isEmpty, (try? ledger.commit(copied.map(\.change))) != nil else {
+      for item in copied { item.removeStaged() }
+      return ([], folders)
+    }
     var (placed, withdrawals): ([OriginalItem], [LedgerChange]) = ([], [])
-    for var item in items {
+    for var item in copied {
       if item.place() { placed.append(item) } else { withdrawals.append(item.withdrawal) }
     }
-    var unsynced: Set<String> = []
-    for folder in Set(placed.flatMap(\.folders)) where (try? outbox.syncIfThere(folder)) == nil {
-      unsynced.insert(folder)
-    }
-    for item in placed where unsynced.isDisjoint(with: item.folders) { item.record.deliveredOriginal() }
-    return placed.map(\.change) + withdrawals
+    let isSynced = folders.allSatisfy { (try? outbox.syncIfThere($0)) != nil }
+    if isSynced { for item in placed { item.record.deliveredOriginal() } }
+    return (placed.map(\.change) + withdrawals, folders)
   }
 
-  /// Syncs the files, all at once.
+  /// Copies and syncs the files, all at once.
   /// - Returns: The items that can be delivered.
-  private static func synced(_ items: [OriginalItem]) -> [OriginalItem] {
-    let ready = Mutex([Bool](repeating: false, count: items.count))
+  private static func copied(_ items: [OriginalItem]) -> [OriginalItem] {
+    let copied = Mutex([OriginalItem?](repeating: nil, count: items.count))
     DispatchQueue.concurrentPerform(iterations: items.count) { index in
-      let isReady = items[index].sync()
-      ready.withLock { $0[index] = isReady }
+      let item = items[index].copied()
+      copied.withLock { $0[index] = item }
     }
-    return zip(items, ready.withLock { $0 }).filter(\.1).map(\.0)
+    return copied.withLock { $0.compactMap { $0 } }
   }
 }
 
@@ -53,8 +56,11 @@ private struct OriginalItem: Sendable {
   /// The target's folder, which exists.
   private let folder: OpenFolder
 
-  /// The folders that got new names.
+  /// The folders that get new names.
   let folders: [String]
+
+  /// The copy in staging. The download itself may become the result.
+  private var file: OpenFile?
 
   /// - Returns: nil when the folder cannot be made.
   init?(_ record: PhotoRecord) {
@@ -66,23 +72,42 @@ private struct OriginalItem: Sendable {
     folders = changed + [record.run.folder.file(original.delivery.subfolder)]
   }
 
-  /// Syncs the file.
-  /// - Returns: Whether it can be delivered.
-  func sync() -> Bool {
-    guard record.run.folder.isFree(delivery.target), let file = try? record.run.staging.open(delivery.staged)
-    else { return false }
-    return (try? file.sync()) != nil
+  private var staging: Staging { record.run.staging }
+  private var copy: String { delivery.staged + ".copy" }
+
+  /// Copies the file and syncs the copy.
+  /// - Returns: nil when it cannot be delivered.
+  func copied() -> OriginalItem? {
+    guard record.run.folder.isFree(delivery.target) else { return nil }
+    var item = self
+    do {
+      let file = try staging.create(copy)
+      try staging.open(delivery.staged).copy(to: file)
+      try file.sync()
+      item.file = file
+    } catch {
+      removeStaged()
+      return nil
+    }
+    return item
   }
 
   /// Gives the file its name, and replaces nothing.
   mutating func place() -> Bool {
     let name = Folder.name(of: delivery.target)
-    guard let staging = try? record.run.staging.open(),
-      (try? staging.renameWithoutReplacing(delivery.staged, to: folder, as: name)) == true
-    else { return false }
-    delivery.identity = (try? folder.status(of: name))??.identity.text
+    guard let staged = try? staging.open(),
+      (try? staged.renameWithoutReplacing(copy, to: folder, as: name)) == true
+    else {
+      removeStaged()
+      return false
+    }
+    let identity = try? file?.status().identity
+    // No identity if the file was changed already.
+    delivery.identity = identity?.size == delivery.bytes ? identity?.text : nil
     return true
   }
+
+  func removeStaged() { staging.remove(copy) }
 
   var change: LedgerChange { .deliver(delivery, job: record.run.job) }
 

@@ -49,6 +49,10 @@ struct EntryDelivery: Sendable {
       }
       do {
         let (artifact, target) = (artifacts[index], placement.folder.file(artifacts[index].delivery.target))
+        // An original does not take the place of an earlier one without its result: both stay a pair.
+        if let main, main.kind != kind, !kind.isDerived, !placement.folder.isFree(artifact.delivery.target) {
+          try placement.check(main.delivery, before: artifact.delivery, in: folder(of: main), over: main.existingFile)
+        }
         let outcome =
           try isAgain
           ? placement.recover(artifact.delivery)

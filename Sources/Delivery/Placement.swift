@@ -43,6 +43,19 @@ struct Placement {
     }
   }
 
+  /// Checks that a result can get its final name before its original gets one. Does nothing if the original has been moved
+  /// already.
+  /// - Throws: The errors of `place`, whose parameters it has.
+  func check(
+    _ delivery: Delivery, before original: Delivery, in opened: OpenFolder? = nil,
+    over existingFile: ExistingFile? = nil
+  ) throws {
+    guard try staging.open().status(of: original.staged) != nil else { return }
+    let target = try opened ?? folder.open(delivery.subfolder)
+    guard try target.status(of: Folder.name(of: delivery.target)) != nil else { return }
+    _ = try self.existingFile(of: delivery, in: target, existingFile)
+  }
+
   /// The file that has the final name of a delivery, and may be replaced or used instead.
   private func existingFile(of delivery: Delivery, in target: OpenFolder, _ last: ExistingFile?) throws -> ExistingFile
   {

@@ -18,6 +18,9 @@ package final class JobPage {
 
   /// An entry in progress: a tile until there is a row.
   package struct Operation: Sendable, Equatable {
+    /// The largest original that is shown, in bytes.
+    package static let mostBytes = 20 << 20
+
     private let json: JSONValue
 
     /// - Parameters:

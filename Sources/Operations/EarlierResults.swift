@@ -42,7 +42,15 @@ package struct EarlierResults: Sendable {
   /// The path of an entry's original with the bytes of a source, if it is where it was delivered, and unchanged.
   func original(of entry: Entry, sha256: String) -> String? {
     let stem = JobFolder.path(of: .original, entry.lineName, extension: "")
-    return outputs.lazy.map(\.target).first { $0.hasPrefix(stem) && self.hasOriginal($0, sha256: sha256) }
+    return outputs.lazy.map(\.target).first { $0.hasPrefix(stem) && self.hasUntouched($0, sha256: sha256) }
+  }
+
+  /// Whether an original has the identity with which it was delivered. Unlike `hasOriginal`, it reads no file.
+  private func hasUntouched(_ target: String, sha256: String) -> Bool {
+    guard mayBeReused, let output = outputs.first(where: { $0.target == target && $0.sha256 == sha256 }),
+      let identity = output.identity
+    else { return false }
+    return ((try? status(of: target)) ?? nil)?.identity.text == identity
   }
 
   /// Whether a file of this process's user with exactly the bytes of a source has its target, and is synced.

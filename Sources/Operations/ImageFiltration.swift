@@ -299,7 +299,10 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     if !original.isPlaced, record.entry.variant != nil {
       original.isPlaced = (try? access.earlier.hasEqual(original.delivery, staging)) == true
     }
-    if original.isPlaced { return original }
+    if original.isPlaced {
+      if early == nil { record.staged(EarlyOriginal(original.delivery, isDelivered: true)) }
+      return original
+    }
     let file: OpenFile
     if source.isShared || whole != nil {
       file = try staging.create(name)

@@ -18,8 +18,6 @@ extension PhotoRecord {
     else { return }
     let target = JobFolder.path(of: .original, entry.lineName, extension: format.fileExtension)
     guard earlier.folder.isFree(target), (try? staging.open().link(file.path, as: name)) == true else { return }
-    try? file.makePublic()
-    file.startWriting()
     let delivery = Delivery(
       staged: name, target: target, bytes: source.bytes, sha256: source.sha256, origin: Artifact.Kind.original.origin)
     staged(EarlyOriginal(delivery))

@@ -59,8 +59,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("none/x.prom", 66, "--metrics: "), ("folder", 64, "--metrics must name a file"),
-    ("folder/", 64, "--metrics must name a file"), ("link", 64, "--metrics must name a file"),
+    ("none/x.prom", 66, "--metrics: "), ("folder", 64, "--metrics must name a new file"),
+    ("folder/", 64, "--metrics must name a new file"), ("link", 64, "--metrics must name a new file"),
+    ("mine.csv", 64, "--metrics must name a new file"), ("outbox/x.prom", 64, "must not lie in the outbox"),
     ("inbox/x.prom", 64, "--metrics must not lie in the inbox"), ("inbox/a/x.prom", 64, "must not lie in the inbox"),
     ("folder/x/y.prom", 66, "--metrics: "),
   ])
@@ -70,6 +71,7 @@ import Testing
     for name in ["folder", "inbox/a"] { try folders.folder.makeFolder(name) }
     try FileManager.default.createSymbolicLink(atPath: folders.folder.file("link"), withDestinationPath: "folder/f")
     try Data().write(to: URL(fileURLWithPath: folders.folder.file("folder/x")))
+    try Data("url\n".utf8).write(to: URL(fileURLWithPath: folders.folder.file("mine.csv")))
     let before = try FileManager.default.subpathsOfDirectory(atPath: folders.folder.path).sorted()
     let run = try folders.run(["--metrics", folders.folder.file(path)]).expect(status: status)
     #expect(run.error.hasPrefix("darkroom: \(says)") || run.error.contains(says), "\(run.error)")

@@ -129,6 +129,37 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
+  @Test func `an original that was there first is another file than a result that copies it`() throws {
+    let gate = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    try folders.drop("job.json", #"{"a": "\#(gate.url("x.jpg"))"}"#)
+    let watch = try folders.start(
+      "watch", ["--keep-originals", "--verbose", "--filters", "none", "--metadata", "all"])
+    #expect(try gate.nextRequest() == "/x.jpg")
+    try folders.pause(watch)
+    try gate.release(1)
+    try waitForFile("job/originals/a.jpg")
+    try folders.unlock()
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    #expect(try inode("job/originals/a.jpg") != inode("job/images/a.jpg"))
+    #expect(try folders.contents("job/originals/a.jpg") == folders.contents("job/images/a.jpg"))
+    try watch.stop()
+    #expect(try folders.staged().isEmpty)
+    try folders.checkOutbox()
+  }
+
+  @Test func `an earlier original stays when the result of a changed source cannot be delivered`() throws {
+    let site = try TemporaryFolder()
+    try source("coffee.jpg").write(to: URL(fileURLWithPath: site.file("a.jpg")))
+    try folders.drop("job.txt", "a.jpg\n")
+    try run(["--file-root", site.path]).expect(status: 0)
+    try source("rocket.jpg").write(to: URL(fileURLWithPath: site.file("a.jpg")))
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job/images/a.jpg"))
+    try folders.drop("job.txt", "a.jpg\n")
+    try run(["--file-root", site.path]).expect(status: 1)
+    #expect(try folders.report("job").entries.first?.error?.code == "name-conflict")
+    #expect(try folders.contents("job/originals/a.jpg") == source("coffee.jpg"))
+  }
+
   @Test func `an original stays when its entry fails, and its row names it`() throws {
     let bad = try TemporaryFolder()
     let half = try source("coffee.jpg").prefix(30_000)

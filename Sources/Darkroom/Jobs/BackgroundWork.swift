@@ -97,7 +97,7 @@ final class BackgroundWork {
       hasSecretDefaults: plan.findings.hasSecretDefaults, gallery: gallery)
     gallery?.willEnd(plan.run.job)
     let (history, keepHistory) = (History(folder: plan.run.folder), planner.configuration.keepHistory)
-    let hasPredecessor = reporting.hasPredecessor
+    let (hasPredecessor, hasPages) = (reporting.hasPredecessor, planner.configuration.gallery == .on)
     // Files that were left out of a folder's listing still exist: their results are not pruned.
     let isWhole = outcome.state == .succeeded && plan.manifest.list?.isIncomplete != true
     let pruning =
@@ -107,7 +107,7 @@ final class BackgroundWork {
       do {
         if hasPredecessor { try history.putAside() }
         // What cannot be removed now is removed after a later run.
-        try? history.prune(keeping: keepHistory, keepsLastGood: outcome.state == .rejected)
+        try? history.prune(keeping: keepHistory, keepsLastGood: hasPages && outcome.state == .rejected)
         try? pruning?.prune()
         send(.written(run: run, try file.write()))
       } catch {

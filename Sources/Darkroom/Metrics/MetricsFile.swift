@@ -1,7 +1,15 @@
 import System
 
 /// The file of `--metrics`, for node_exporter's textfile collector. Used on the thread of `Darkroom`.
-final class MetricsFile {
+package final class MetricsFile {
+  /// Whether a path is free, or that of an empty file or of one that was written here. Anything else is a user's.
+  package static func mayReplace(_ path: String) -> Bool {
+    guard let file = try? OpenFile(reading: path, followingLinks: false), let start = try? file.readStart(64) else {
+      return (try? FileStatus.exists(path)) == false
+    }
+    return start.isEmpty || String(decoding: start, as: UTF8.self).hasPrefix("# HELP darkroom_")
+  }
+
   /// After how many seconds an unchanged file is written again: its age says whether the process still works.
   static let renewal = 15.0
 

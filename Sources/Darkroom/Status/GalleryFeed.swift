@@ -122,7 +122,10 @@ final class GalleryFeed {
 extension JobPage.Operation {
   fileprivate init(_ operation: RunningOperation) {
     let (record, entry) = (operation.record, operation.record.entry)
-    let original = record.snapshot.original.flatMap { $0.isDelivered ? $0.delivery.target : nil }
+    // A browser keeps pictures unpacked: of many large ones the page only has the names.
+    let original = record.snapshot.original.flatMap {
+      $0.isDelivered && $0.delivery.bytes <= JobPage.Operation.mostBytes ? $0.delivery.target : nil
+    }
     self.init(
       index: entry.line ?? entry.position, name: entry.shownName, variant: entry.variant,
       state: operation.state.rawValue,

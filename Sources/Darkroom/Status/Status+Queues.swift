@@ -80,18 +80,19 @@ extension PendingOperations {
 struct RunningOperation {
   let record: PhotoRecord
 
-  enum State: String, Comparable {
+  enum State: String {
     case downloading, filtering
     /// The picture waits for its filtration.
     case downloaded
-
-    static func < (a: State, b: State) -> Bool { a != .downloaded && b == .downloaded }
   }
 
   let state: State
 
   /// When it began, in milliseconds of `Clock.monotonicMilliseconds`.
   let began: Int
+
+  /// Those that run come first, the oldest of them first.
+  var order: (Int, Int, Int) { (state == .downloaded ? 1 : 0, began, record.entry.position) }
 
   /// When it began, to the second, so that the text stays the same.
   var since: String {
@@ -118,9 +119,7 @@ extension PendingOperations {
       guard let state, let began = record.snapshot.stageBegan else { return nil }
       return RunningOperation(record: record, state: state, began: began)
     }
-    return running.sorted {
-      ($0.state, $0.began, $0.record.entry.position) < ($1.state, $1.began, $1.record.entry.position)
-    }
+    return running.sorted { $0.order < $1.order }
   }
 }
 

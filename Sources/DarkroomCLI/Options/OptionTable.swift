@@ -164,7 +164,7 @@ enum OptionTable {
       "write numbers for Prometheus into this file; node_exporter's textfile collector reads *.prom"),
     Option(
       "keep-originals", \.configuration.keepOriginals, .flag,
-      "also keep the source of each result, in originals/ of the job's folder"),
+      "also keep the source of each picture, in originals/ of the job's folder, as soon as it is downloaded"),
     Option(
       "prune", \.configuration.prune, .flag,
       "after a job has succeeded, remove results of its earlier runs that its manifest no longer names"),

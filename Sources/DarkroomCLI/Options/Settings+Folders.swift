@@ -1,3 +1,4 @@
+import Darkroom
 import Foundation
 import Inbox
 import Model
@@ -37,7 +38,7 @@ extension Settings {
     if use == .working {
       let folders = [configuration.inbox, configuration.outbox] + (state == nil ? [] : [configuration.state])
       configuration.newFolders = Set(folders.filter(Self.isMissing))
-      configuration.metrics = try configuration.metrics.map { try metricsFile($0, inbox: configuration.inbox) }
+      configuration.metrics = try configuration.metrics.map { try metricsFile($0, configuration) }
     }
     // Other commands may need only one of the folders, and no secrets.
     if use == .working {
@@ -88,9 +89,9 @@ extension Settings {
   }
 
   /// The path of the file for Prometheus, with its folder resolved.
-  /// - Throws: `StopError.missing` without its folder; `UsageError` when something else than a file would be replaced, or the
-  ///   file is in the inbox; `SystemError`.
-  private func metricsFile(_ path: String, inbox: String) throws -> String {
+  /// - Throws: `StopError.missing` without its folder; `UsageError` when something else than an earlier such file would be replaced,
+  ///   or the file is in the inbox, the outbox or the state folder; `SystemError`.
+  private func metricsFile(_ path: String, _ configuration: Configuration) throws -> String {
     let name = origins["metrics"] ?? "--metrics"
     let file: String
     do {
@@ -102,11 +103,15 @@ extension Settings {
     } catch {
       throw StopError.missing("\(name): \(error)")
     }
-    if file.hasPrefix(inbox == "/" ? "/" : inbox + "/") {
-      throw UsageError("\(name) must not lie in the inbox: \(file)")
+    for (folder, kind) in [
+      (configuration.inbox, "inbox"), (configuration.outbox, "outbox"), (configuration.state, "state folder"),
+    ] where file.hasPrefix(folder == "/" ? "/" : folder + "/") {
+      throw UsageError("\(name) must not lie in the \(kind): \(file)")
     }
-    if file.hasSuffix("/") || (try? FileStatus(of: file)).map({ $0.kind != .file }) == true {
-      throw UsageError("\(name) must name a file that may be replaced; \(path) is something else")
+    if file.hasSuffix("/") || (try? FileStatus(of: file)).map({ $0.kind != .file }) == true
+      || !MetricsFile.mayReplace(file)
+    {
+      throw UsageError("\(name) must name a new file, or one that \(name) has written; \(path) is something else")
     }
     return file
   }
