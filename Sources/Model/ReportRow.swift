@@ -118,8 +118,11 @@ package struct ReportRow: Sendable, Equatable {
   /// Whether the server has answered that the source is still the one that was downloaded before.
   package var isSourceConfirmed: Bool { source?.httpStatus == 304 }
 
-  /// The bytes that were downloaded for this row. Files from the cache and downloads for other entries do not count.
-  package var downloadedBytes: Int { isCoalesced || isSourceConfirmed ? 0 : source?.bytes ?? 0 }
+  /// The bytes that were downloaded for this row. Files from the cache, downloads for other entries and files that have not
+  /// changed do not count.
+  package var downloadedBytes: Int {
+    isCoalesced || isSourceConfirmed || isReused && source?.httpStatus == nil ? 0 : source?.bytes ?? 0
+  }
 
   /// The bytes of source and result that were written to disk. A source that is also the result counts twice.
   package var writtenBytes: Int { downloadedBytes + (isReused ? 0 : output?.bytes ?? 0) }

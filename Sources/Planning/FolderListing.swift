@@ -103,7 +103,7 @@ package struct FolderListing {
     let shown = counts.prefix(10).map { "\($0.value) \($0.key)" } + (counts.count > 10 ? ["…"] : [])
     return
       "\(ManifestWarning.skippedStart) \(others.count) (\(shown.joined(separator: ", "))); "
-      + "\"others\": \"fail\" makes entries of them"
+      + "\"!*\(counts[0].key)\" in \"source\" leaves such files out without a warning"
   }
 }
 

@@ -14,8 +14,12 @@ package struct OutputFormatName: RawRepresentable, Hashable, Sendable, CaseItera
     [keep]
     + ImageFormat.allCases.filter(\.isWritable).map { OutputFormatName(name: $0.rawValue, format: $0) }
 
+  /// In any case; `jpg` is `jpeg`.
   package init?(rawValue: String) {
-    guard let name = Self.allCases.first(where: { $0.rawValue == rawValue }) else { return nil }
+    let written = rawValue.lowercased()
+    guard let name = Self.allCases.first(where: { $0.rawValue == (written == "jpg" ? "jpeg" : written) }) else {
+      return nil
+    }
     self = name
   }
 

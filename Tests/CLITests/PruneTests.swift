@@ -64,10 +64,16 @@ import Testing
     #expect(try folders.contents("job/originals/b.jpg") == Data("mine".utf8))
   }
 
-  @Test func `a job that failed or has no entries removes nothing`() throws {
+  @Test func `a job that failed or has no entries removes nothing, and its report says so`() throws {
+    func warning() throws -> String? {
+      try folders.validReport("job").warnings?.first { $0.code == "not-pruned" }?.message
+    }
     #expect(try run(Self.three).status == 0)
+    #expect(try warning() == nil)
     #expect(try run(#"{"a": "coffee.jpg", "x": "missing.jpg"}"#).status == 1)
+    #expect(try warning() == "--prune has removed no results of earlier runs, since 1 entry failed")
     #expect(try run("{}").status == 0)
+    #expect(try warning() == "--prune has removed no results of earlier runs, since the manifest has no entries")
     #expect(try run(#"{"a": {"url": "coffee.jpg", "filters": "nonsense"}}"#).status == 65)
     #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
   }

@@ -90,7 +90,7 @@ final class BackgroundWork {
   /// Writes the documents of a run whose rows are all durable.
   func writeReport(_ run: Int, _ reporting: JobRun.Reporting, pauses: [LedgerPause]) {
     let (plan, outcome) = (reporting.plan, reporting.outcome)
-    let file = ReportFile(
+    var file = ReportFile(
       run: plan.run, manifest: plan.manifest, outcome: outcome, pauses: pauses, index: plan.index,
       ledger: planner.ledger, state: planner.state, sources: plan.sources,
       accessRefused: { [send] in send(.accessRefused($0)) }, manifestWarnings: plan.findings.warnings,
@@ -98,12 +98,12 @@ final class BackgroundWork {
     gallery?.willEnd(plan.run.job)
     let (history, keepHistory) = (History(folder: plan.run.folder), planner.configuration.keepHistory)
     let (hasPredecessor, hasPages) = (reporting.hasPredecessor, planner.configuration.gallery == .on)
-    // Files that were left out of a folder's listing still exist: their results are not pruned.
-    let isWhole = outcome.state == .succeeded && plan.manifest.list?.isIncomplete != true
+    let prunes = planner.configuration.prune
+    let obstacle = outcome.obstacleToPruning(plan.manifest)
     let pruning =
-      planner.configuration.prune && isWhole && outcome.counts.total > 0
-      ? Pruning(run: plan.run, index: plan.index, ledger: planner.ledger) : nil
-    DispatchQueue(label: "Report").async(group: group) { [send] in
+      prunes && obstacle == nil ? Pruning(run: plan.run, index: plan.index, ledger: planner.ledger) : nil
+    if prunes, plan.earlier.hasOutputs { file.notPruned = obstacle }
+    DispatchQueue(label: "Report").async(group: group) { [send, file] in
       do {
         if hasPredecessor { try history.putAside() }
         // What cannot be removed now is removed after a later run.
@@ -146,5 +146,16 @@ extension GalleryWriter {
     guard outcome.state != .superseded else { return }
     if case .deliver = plan.next, !plan.run.isInHistory { check(plan.run.job) }
     ended(EndedRun(name: plan.run.job, runID: plan.run.runID, isInHistory: plan.run.isInHistory))
+  }
+}
+
+extension JobOutcome {
+  /// Why results of earlier runs are not removed; nil when they are.
+  fileprivate func obstacleToPruning(_ manifest: JobManifest) -> String? {
+    if counts.failed > 0 { return "\(counts.failed.of("entry", "entries")) failed" }
+    if state != .succeeded { return "the run was not completed" }
+    // They still exist.
+    if manifest.list?.isIncomplete == true { return "files of the folder were left out" }
+    return counts.total > 0 ? nil : "the manifest has no entries"
   }
 }

@@ -254,7 +254,7 @@ struct JobPlanner: Sendable {
       // Creates the log, so that users can follow it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
-    findings.newWarnings = findings.warnings.filter { !reported.contains(ManifestWarning.identity(of: $0.message)) }
+    findings.newWarnings = findings.warnings.filter { ManifestWarning.isNew($0.message, after: reported) }
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total,
       next: try finishing(job) ?? (isFine ? .work : .reject), findings: findings, earlier: earlier, sources: sources,
@@ -271,12 +271,12 @@ struct JobPlanner: Sendable {
     task.isResumed ? try ledger.pauses(run: task.job.runID) : []
   }
 
-  /// The identities of the warnings in the report of the job's last run. A job with a source is planned more than once, and its
+  /// The messages of the warnings in the report of the job's last run. A job with a source is planned more than once, and its
   /// last report is in `history` from the second time on.
   private func reportedWarnings(of run: String?, in folder: JobFolder) -> Set<String> {
     guard let run else { return [] }
     let report = (try? folder.open(file: "report.json")) ?? (try? folder.open(file: "history/\(run)/report.json"))
-    return report.flatMap { try? ReportHead(of: $0) }.map { Set($0.warnings.map(ManifestWarning.identity)) } ?? []
+    return report.flatMap { try? ReportHead(of: $0) }?.warnings ?? []
   }
 
   /// The warning for a last run with a manifest of another format, since the user may have meant two jobs.

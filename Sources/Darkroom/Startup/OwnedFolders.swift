@@ -45,7 +45,14 @@ struct OwnedFolders {
     warnings = Self.warnings(of: inbox, trouble)
     knownOutboxes = inbox.knownOutboxes
     let known = configuration.replacesOutbox ? nil : knownOutboxes.marker(of: path)
-    if let known { try OutboxMarker.check(outbox, is: known) }
+    do {
+      if let known { try OutboxMarker.check(outbox, is: known) }
+    } catch {
+      if configuration.newFolders.contains(configuration.outbox) {
+        try? OpenFolder(Folder.parent(of: path)).removeIfEmpty(Folder.name(of: path))
+      }
+      throw error
+    }
     hidden = try outbox.openHidden()
     identity = try hidden.status().identity
     let outboxLock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)

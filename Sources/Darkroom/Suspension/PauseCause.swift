@@ -35,7 +35,8 @@ package enum PauseCause: Sendable, Hashable {
   /// Its end in words, e.g. `deploy.lock (until the backup is done) is gone`.
   package var end: String {
     switch self {
-    case .lock, .disk: description + " is gone"
+    case .lock: description + " is gone"
+    case .disk: "the disk has room and can be written"
     case .memory: "there is memory again"
     }
   }

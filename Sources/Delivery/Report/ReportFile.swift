@@ -25,6 +25,9 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
   /// Called when the file system refuses to set the permissions of the manifest. Default: does nothing.
   package var accessRefused: @Sendable (SystemError) -> Void = { _ in }
 
+  /// Why `--prune` removes nothing; nil when it does, or is not given.
+  package var notPruned: String?
+
   /// The warnings about the manifest.
   package var manifestWarnings: [ManifestWarning] = []
 
@@ -174,9 +177,13 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
         code: .pageObstacle, message: "\(ExistingPage.name) is \(obstacle) and stays: the job has no page",
         location: ExistingPage.name)
     }
+    let kept = notPruned.map { why in
+      ReportWarning(
+        code: .notPruned, message: "--prune has removed no results of earlier runs, since \(why)", location: "")
+    }
     let head = ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses,
-      warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle].compactMap { $0 })
+      warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle, kept].compactMap { $0 })
     page?.begin(head, outcome.counts)
     var text = "{"
     for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }

@@ -10,12 +10,14 @@ package struct ReportWarning: Sendable, Equatable {
     case sameSource = "same-source"
     /// Another file has the name of the job's page.
     case pageObstacle = "page-obstacle"
+    /// `--prune` has removed nothing.
+    case notPruned = "not-pruned"
   }
 
   /// For people.
   let message: String
 
-  /// The location of the first row that it concerns in the report, or of its cause in the manifest.
+  /// The location of the first row that it concerns in the report, or of its cause in the manifest; empty for the whole job.
   let location: String
 
   let json: JSONValue
@@ -23,7 +25,10 @@ package struct ReportWarning: Sendable, Equatable {
   init(code: Code, message: String, location: String) {
     self.message = message
     self.location = location
-    json = .object(["code": .string(code.rawValue), "message": .string(message), "where": .string(location)])
+    json = .object([
+      "code": .string(code.rawValue), "message": .string(message),
+      "where": location.isEmpty ? nil : .string(location),
+    ])
   }
 
   package init(_ warning: ManifestWarning) {

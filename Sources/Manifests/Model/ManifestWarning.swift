@@ -24,9 +24,17 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
   /// The beginning of the warning that counts the files of a folder that are no pictures.
   package static let skippedStart = "skipped as no pictures, by their names:"
 
-  /// What tells that a message is not new: a count in it may have changed.
-  package static func identity(of message: String) -> String {
-    message.hasPrefix(skippedStart) ? message.filter { !$0.isNumber } : message
+  /// Whether a message says something that none of the reported ones says: a count may have changed, and a kind of file may be
+  /// missing.
+  package static func isNew(_ message: String, after reported: Set<String>) -> Bool {
+    guard message.hasPrefix(skippedStart) else { return !reported.contains(message) }
+    return !reported.contains { $0.hasPrefix(skippedStart) && kinds(in: message).isSubset(of: kinds(in: $0)) }
+  }
+
+  /// The kinds of skipped files: what follows the numbers in parentheses.
+  private static func kinds(in message: String) -> Set<Substring> {
+    let list = message.drop { $0 != "(" }.dropFirst().prefix { $0 != ")" }
+    return Set(list.split(separator: ", ").map { $0.drop { $0 != " " } })
   }
 
   /// The most warnings of a manifest that are reported.

@@ -63,7 +63,7 @@ import TestSupport
       (#"{"url":"x","quality":"85"}"#, "wrong-type @ a.quality"),
       (#"{"url":"x","quality":true}"#, "wrong-type @ a.quality"),
       (#"{"url":"x","quality":-9223372036854775808}"#, "bad-value @ a.quality"),
-      (#"{"url":"x","format":"jpg"}"#, "bad-value @ a.format"),
+      (#"{"url":"x","format":"jpgs"}"#, "bad-value @ a.format"),
       (#"{"url":"x","priority":"urgent"}"#, "bad-value @ a.priority"),
       (#"{"url":"x","priority":1}"#, "wrong-type @ a.priority"),
       (#"{"url":"x","cache-key":""}"#, "bad-value @ a.cache-key"),
