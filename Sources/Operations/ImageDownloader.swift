@@ -14,6 +14,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private struct Live {
     var phase = Phase.waiting
     var transfer: TransferID?
+    /// The time limit of the check of its form's files; nil when they are not being checked.
+    var check: (any DispatchSourceTimer)?
     /// Identifies downloads of the same request; nil for files.
     var key: SharedDownloads.Key?
     /// The download that it waits for; nil when it does not wait.
@@ -77,7 +79,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     begin()
   }
 
-  /// Begins the download, or waits for another one of the same request.
+  /// Begins the download, once the files of its form are checked.
   private func begin() {
     if let source = record.inherited, source.isCached || (try? staging.open(download)) != nil {
       if reportsBeginning { report(.downloadBegan(record, at: nil)) }
@@ -93,32 +95,84 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
         progress.setLimited()
         return try transfer(location)
       }
-      let files = try engine.openFiles(of: request)
-      let rule = rules.rule(for: location)
-      let key = SharedDownloads.Key(
-        request: CacheKey(
-          location, request, key: sourceName, files: files.version, secrets: rule?.secrets,
-          run: request.isCacheable ? nil : record.run.firstRunID ?? record.run.runID),
-        checksum: record.entry.checksum)
-      live.withLock { $0.key = key }
-      let leader = shared.leader(key, self)
-      live.withLock { $0.leader = leader }
-      guard leader == nil else {
-        if reportsBeginning { report(.downloadBegan(record, at: nil)) }
-        // A later cancellation finds it among the waiting downloads.
-        if isCancelled, shared.withdraw(self, from: key) { finish() }
-        return
-      }
-      let known = access.known(key.request, request) { delivered(key.request) }
-      if let known, known.isOfThisRun {
-        use(known.source, key.request)
-        end()
-      } else {
-        try transfer(location, key.request, known?.source, files, settings: rule?.settings ?? HostSettings())
-      }
+      if request.files.isEmpty { try begin(location, FormFiles()) } else { check(location) }
     } catch {
-      record.fail(EntryFailure(error, otherwise: .download(.network)))
+      fail(error)
+    }
+  }
+
+  /// Begins the download when the files of its form have been checked, for which a slow disk may need longer than is allowed.
+  private func check(_ location: SourceLocation) {
+    let limit = engine.timeLimit((rules.rule(for: location)?.settings ?? HostSettings()).limited(by: record.settings))
+    live.withLock {
+      let timer = DispatchSource.makeTimerSource(queue: endings)
+      timer.schedule(deadline: .now() + limit / .seconds(1))
+      timer.setEventHandler { [weak self] in self?.checkTimedOut(limit) }
+      timer.resume()
+      $0.check = timer
+    }
+    engine.checkFiles(of: record.entry.request) { [self] result in
+      guard endCheck() else { return }
+      switch result {
+      case .success(let files):
+        do { try begin(location, files) } catch { fail(error) }
+      case .failure(let error): failCheck(error)
+      }
+    }
+    // A later cancellation finds it being checked.
+    if isCancelled, endCheck() { finish() }
+  }
+
+  /// - Returns: Whether the files were being checked until now.
+  private func endCheck() -> Bool {
+    live.withLock { live in
+      live.check?.cancel()
+      defer { live.check = nil }
+      return live.check != nil
+    }
+  }
+
+  private func checkTimedOut(_ limit: Duration) {
+    guard endCheck() else { return }
+    let seconds = limit / .seconds(1)
+    failCheck(TransferError(.io, "the files of the form could not be opened within \(seconds) s", isOfSource: true))
+  }
+
+  /// Fails before the request was sent, so that it can be repeated.
+  private func failCheck(_ error: TransferError) {
+    record.usedHost(HostUsage(.failure(error), taking: .zero, from: record.url))
+    fail(error)
+  }
+
+  private func fail(_ error: any Error) {
+    record.fail(EntryFailure(error, otherwise: .download(.network)))
+    end()
+  }
+
+  /// Begins the download of a URL, or waits for another one of the same request.
+  private func begin(_ location: SourceLocation, _ files: FormFiles) throws {
+    let request = record.entry.request
+    let rule = rules.rule(for: location)
+    let key = SharedDownloads.Key(
+      request: CacheKey(
+        location, request, key: sourceName, files: files.version, secrets: rule?.secrets,
+        run: request.isCacheable ? nil : record.run.firstRunID ?? record.run.runID),
+      checksum: record.entry.checksum)
+    live.withLock { $0.key = key }
+    let leader = shared.leader(key, self)
+    live.withLock { $0.leader = leader }
+    guard leader == nil else {
+      if reportsBeginning { report(.downloadBegan(record, at: nil)) }
+      // A later cancellation finds it among the waiting downloads.
+      if isCancelled, shared.withdraw(self, from: key) { finish() }
+      return
+    }
+    let known = access.known(key.request, request) { delivered(key.request) }
+    if let known, known.isOfThisRun {
+      use(known.source, key.request)
       end()
+    } else {
+      try transfer(location, key.request, known?.source, files: files, settings: rule?.settings ?? HostSettings())
     }
   }
 
@@ -128,11 +182,11 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   /// - Parameters:
   ///   - key: The key of the request in the cache; nil when the source is not added to the cache.
   ///   - known: The source in the cache.
-  ///   - files: The open files of the request's form.
+  ///   - files: The files of the request's form.
   ///   - settings: The settings of the host's rule.
   private func transfer(
     _ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil,
-    _ files: FormFiles = FormFiles(), settings: HostSettings = HostSettings()
+    files: FormFiles = FormFiles(), settings: HostSettings = HostSettings()
   ) throws {
     let (file, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
     let began = ContinuousClock.now
@@ -265,6 +319,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   package override func cancel() {
     super.cancel()
     let (transfer, key) = live.withLock { ($0.transfer, $0.key) }
+    if endCheck() { return finish() }
     if let key, shared.withdraw(self, from: key) { return finish() }
     if let transfer { engine.cancel(transfer) }
   }

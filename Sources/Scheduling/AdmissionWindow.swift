@@ -9,7 +9,7 @@ package struct AdmissionWindow: Sendable, Equatable {
   package let entries: Int
 
   /// Entries in the queues and on their way to the outbox: each holds up to three of the process's descriptors, for its
-  /// result, its source that is kept, and its preview.
+  /// download and a file of its form, or for its result, its source that is kept, and its preview.
   package let holders: Int
 
   /// Bytes that are downloaded and not yet filtered.

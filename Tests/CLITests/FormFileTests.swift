@@ -105,6 +105,36 @@ import Testing
     #expect(isChanged ? next.body.contains("more") : next.path == "/end", "\(next)")
   }
 
+  @Test(.disabled(if: !SlowDisk.isPossible, "only root may mount a FUSE file system"), arguments: [false, true])
+  func `a disk that does not answer holds up no other entry, and its own neither beyond the timeout nor a cancellation`(
+    isCancelled: Bool
+  ) throws {
+    let disk = try SlowDisk(file: "picture", in: folders, answering: .nothing)
+    defer { disk.unmount() }
+    try folders.drop("job.json", #"{"a": \#(entry("a", file: "disk")), "b": "\#(server.url("b"))"}"#)
+    let options = ["--file-root", disk.path, "--timeout", isCancelled ? "600" : "2"]
+    let watch = try folders.start("watch", ["--verbose"] + options)
+    #expect(try watch.waitForLine(containing: "b: filtered") != nil)
+    if isCancelled { try folders.ask("cancel", ["job"]).expect(status: 0) }
+    #expect(try watch.waitForLine(containing: isCancelled ? "job: cancelled:" : "job: partial:") != nil)
+    try disk.answer()
+    try watch.stop()
+    let row = try folders.validReport("job").entries[0]
+    #expect(row.state == (isCancelled ? "cancelled" : "failed") && row.error?.code == (isCancelled ? nil : "io"))
+  }
+
+  @Test(.disabled(if: !SlowDisk.isPossible, "only root may mount a FUSE file system"))
+  func `a request is made again when the file of its form could not be opened for a moment`() throws {
+    let disk = try SlowDisk(file: "käse", in: folders, answering: .errorFirst)
+    defer { disk.unmount() }
+    try folders.drop("job.json", #"{"a": \#(entry("a", file: "disk"))}"#)
+    // Without --retries, which repeats requests that were sent as well.
+    let options = ["--file-root", disk.path, "--settle", "0", "--allow-net", "127.0.0.0/8"]
+    try DarkroomProcess.run(["run"] + folders.named + options).expect(status: 0)
+    #expect(try folders.validReport("job").entries[0].attempts == 2)
+    #expect(try server.nextRequest().body.contains("käse"))
+  }
+
   @Test(.disabled(if: Sanitizer.isAny, "a sanitizer needs memory of its own"))
   func `a large file takes no more memory than a small one`() throws {
     let server = try PythonServer(

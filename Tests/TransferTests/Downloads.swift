@@ -50,9 +50,10 @@ final class Downloads: Sendable {
     checksum: Checksum? = nil, validators: Validators? = nil, settings: HostSettings = HostSettings(),
     scope: String? = nil
   ) async throws -> Result<TransferOutcome, TransferError> {
+    let checked = if let files { files } else { try await engine.checkFiles(of: request) }
     let request = TransferRequest(
-      location: try SourceLocation(parsing: url), request: request, files: try files ?? engine.openFiles(of: request),
-      destination: descriptor, checksum: checksum, validators: validators, validatorScope: scope, settings: settings)
+      location: try SourceLocation(parsing: url), request: request, files: checked, destination: descriptor,
+      checksum: checksum, validators: validators, validatorScope: scope, settings: settings)
     return await withCheckedContinuation { continuation in
       engine.start(request) { continuation.resume(returning: $0) }
     }
@@ -100,5 +101,13 @@ final class Downloads: Sendable {
     let (result, body) = try await fetch(url)
     guard case .failure(let error) = result else { return (nil, body) }
     return (error, body)
+  }
+}
+
+extension TransferEngine {
+  func checkFiles(of request: SourceRequest) async throws -> FormFiles {
+    try await withCheckedContinuation { continuation in
+      checkFiles(of: request) { continuation.resume(returning: $0) }
+    }.get()
   }
 }

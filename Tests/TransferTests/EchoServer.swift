@@ -1,4 +1,7 @@
+import Foundation
 import TestSupport
+
+@testable import Transfer
 
 /// A server that answers with the request itself, as it came; `/redirect/STATUS/URL` leads there, once the request has
 /// been read.
@@ -41,5 +44,36 @@ enum EchoServer {
 
         serve()
         """#)
+  }
+}
+
+/// A request as the server saw it.
+struct SeenRequest {
+  let line: String
+  let fields: [String: String]
+  let body: String
+
+  init(_ data: Data) {
+    let text = String(decoding: data, as: UTF8.self)
+    let halves = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let lines = (halves.first ?? "").split(separator: "\r\n")
+    line = String(lines.first ?? "")
+    var fields: [String: String] = [:]
+    for field in lines.dropFirst() {
+      let parts = field.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+      let (name, value) = (parts[0].lowercased(), parts[1].trimmingCharacters(in: .whitespaces))
+      fields[name] = fields[name].map { $0 + "|" + value } ?? value
+    }
+    self.fields = fields
+    body = halves.count > 1 ? String(halves[1]) : ""
+  }
+}
+
+extension Downloads {
+  /// Sends a request to an `EchoServer`.
+  func seen(_ request: SourceRequest, at url: String) async throws -> SeenRequest {
+    let (result, body) = try await fetch(url, request)
+    _ = try result.get()
+    return SeenRequest(body)
   }
 }

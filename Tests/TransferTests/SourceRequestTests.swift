@@ -6,34 +6,6 @@ import Testing
 
 /// What reaches a server of a request that is more than a GET.
 @Suite(.blocking) struct SourceRequestTests {
-  /// A request as the server saw it.
-  private struct Seen {
-    let line: String
-    let fields: [String: String]
-    let body: String
-
-    init(_ data: Data) {
-      let text = String(decoding: data, as: UTF8.self)
-      let halves = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
-      let lines = (halves.first ?? "").split(separator: "\r\n")
-      line = String(lines.first ?? "")
-      var fields: [String: String] = [:]
-      for field in lines.dropFirst() {
-        let parts = field.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        let (name, value) = (parts[0].lowercased(), parts[1].trimmingCharacters(in: .whitespaces))
-        fields[name] = fields[name].map { $0 + "|" + value } ?? value
-      }
-      self.fields = fields
-      body = halves.count > 1 ? String(halves[1]) : ""
-    }
-  }
-
-  private func seen(_ request: SourceRequest, at url: String, by downloads: Downloads? = nil) async throws -> Seen {
-    let (result, body) = try await (downloads ?? Downloads()).fetch(url, request)
-    _ = try result.get()
-    return Seen(body)
-  }
-
   @Test(
     "a body is sent as it is, whatever is in it, by each method that takes one",
     arguments: SourceRequest.Method.allCases)
@@ -43,7 +15,7 @@ import Testing
     let long = String(repeating: "x", count: SourceRequest.maxContentBytes)
     for text in ["", "a=1&b=2", "{\"é\": \"\u{0}\\r\\n\"}\r\n\r\n", long] {
       let request = try SourceRequest(method: method, headers: [], content: .body(text))
-      let seen = try await seen(request, at: server.url("a"))
+      let seen = try await Downloads().seen(request, at: server.url("a"))
       #expect(seen.line == "\(method.rawValue) /a HTTP/1.1")
       #expect(seen.body == text)
       #expect(seen.fields["content-length"] == "\(text.utf8.count)")
@@ -52,87 +24,10 @@ import Testing
     }
   }
 
-  @Test("the file of a form is sent byte by byte, also to where a redirect leads, named after its path")
-  func formFile() async throws {
-    let server = try EchoServer.shared
-    let text = String(repeating: "käse\r\n", count: 100_000)
-    let downloads = try formFolder("dir/ü.PNG", text)
-    for path in ["a", "redirect/307/" + server.url("a")] {
-      let seen = try await seen(form("dir/ü.PNG"), at: server.url(path), by: downloads)
-      let head = """
-        \r
-        Content-Disposition: form-data; name="f"; filename="ü.PNG"\r
-        Content-Type: image/png\r
-        \r
-
-        """
-      let end = try #require(seen.body.range(of: head)).upperBound
-      #expect(seen.body[end...].hasPrefix(text + "\r\n--"))
-      #expect(seen.fields["content-length"] == "\(seen.body.utf8.count)" && seen.line == "POST /a HTTP/1.1")
-    }
-  }
-
-  @Test("a form whose file is not what it was when it was opened is broken off, and the error names the file")
-  func changedFile() async throws {
-    let server = try EchoServer.shared
-    let changes: [(FileHandle) throws -> Void] = [
-      { try $0.truncate(atOffset: 10) }, { try $0.truncate(atOffset: 0) },
-      {
-        try $0.seekToEnd()
-        try $0.write(contentsOf: Data("more".utf8))
-      },
-    ]
-    for change in changes {
-      let downloads = try formFolder("a.txt", String(repeating: "x", count: 1 << 20))
-      let files = try downloads.engine.openFiles(of: form("a.txt"))
-      let handle = try #require(FileHandle(forUpdatingAtPath: downloads.folder.file("root/a.txt")))
-      try change(handle)
-      try handle.close()
-      let (result, body) = try await downloads.fetch(server.url("a"), form("a.txt"), files: files)
-      let error = #expect(throws: TransferError.self) { try result.get() }
-      #expect(error?.code == .io && error?.isOfSource == true && error?.systemError == nil)
-      #expect(error?.message == "a.txt changed while it was sent as a part of a form")
-      #expect(body.isEmpty)
-    }
-  }
-
-  @Test(
-    "the file of a form is opened as that of a source is",
-    arguments: [
-      ("missing", TransferError.Code.fileNotFound), ("../outside", .addressNotAllowed), ("outward", .addressNotAllowed),
-      ("/etc/passwd", .addressNotAllowed), ("pipe", .fileNotFound), (".", .fileNotFound), ("large", .tooLarge),
-    ])
-  func refusedFile(path: String, code: TransferError.Code) throws {
-    let downloads = try formFolder("large", String(repeating: "x", count: 1 << 21))
-    try Data().write(to: URL(fileURLWithPath: downloads.folder.file("outside")))
-    mkfifo(downloads.folder.file("root/pipe"), 0o600)
-    symlink("../outside", downloads.folder.file("root/outward"))
-    let error = #expect(throws: TransferError.self) { try downloads.engine.openFiles(of: form(path)) }
-    #expect(error?.code == code && error?.message.contains(path) == true, "\(error?.message ?? "")")
-    #expect(throws: TransferError.self) { try Downloads().engine.openFiles(of: form(path)) }
-  }
-
-  private func form(_ path: String) throws -> SourceRequest {
-    let part = try FormPart(name: "f", content: .file(SourceLocation(parsing: path)), filename: nil)
-    return try SourceRequest(method: .post, headers: [], content: .form([part]))
-  }
-
-  /// An engine with a file root that has one file.
-  private func formFolder(_ path: String, _ text: String) throws -> Downloads {
-    let folder = try TemporaryFolder()
-    let file = URL(fileURLWithPath: folder.file("root/" + path))
-    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try Data(text.utf8).write(to: file)
-    return try Downloads(in: folder) {
-      $0.fileRoot = folder.file("root")
-      $0.maxBytes = 1 << 20
-    }
-  }
-
   @Test("a POST without anything has an empty body")
   func nothing() async throws {
     let server = try EchoServer.shared
-    let seen = try await seen(SourceRequest(method: .post, headers: [], content: nil), at: server.url("a"))
+    let seen = try await Downloads().seen(SourceRequest(method: .post, headers: [], content: nil), at: server.url("a"))
     #expect(seen.line == "POST /a HTTP/1.1")
     #expect(seen.fields["content-length"] == "0")
   }
@@ -144,7 +39,8 @@ import Testing
       HeaderField("Authorization", "Bearer abc"), HeaderField("X-Empty", ""), HeaderField("User-Agent", "me"),
       HeaderField("Accept", "image/*"), HeaderField("X-Two", "1"), HeaderField("X-Two", "\t2 "),
     ]
-    let seen = try await seen(SourceRequest(method: .get, headers: headers, content: nil), at: server.url("a"))
+    let request = try SourceRequest(method: .get, headers: headers, content: nil)
+    let seen = try await Downloads().seen(request, at: server.url("a"))
     #expect(seen.line == "GET /a HTTP/1.1")
     #expect(
       seen.fields.filter { $0.key != "host" } == [
@@ -160,10 +56,10 @@ import Testing
     for path in ["a?b=c", "redirect/302/" + server.url("d")] {
       let url = server.url(path)
       let start = url.replacing("//127", with: "//user:hush@127", maxReplacements: 1) + "#fragment"
-      #expect(try await seen(request, at: start).fields["referer"] == url)
+      #expect(try await Downloads().seen(request, at: start).fields["referer"] == url)
     }
     let other = try SourceRequest(method: .get, headers: [HeaderField("X-Star", "*")], content: nil)
-    #expect(try await seen(other, at: server.url("a")).fields["x-star"] == "*")
+    #expect(try await Downloads().seen(other, at: server.url("a")).fields["x-star"] == "*")
   }
 
   @Test("a form is sent as multipart/form-data, by POST and by PUT", arguments: [SourceRequest.Method.post, .put])
@@ -175,7 +71,7 @@ import Testing
       FormPart(name: "file", content: .text("a,b\r\n"), filename: "é.csv", type: "text/csv; charset=utf-8"),
     ]
     let request = try SourceRequest(method: method, headers: [], content: .form(parts))
-    let seen = try await seen(request, at: server.url("a"))
+    let seen = try await Downloads().seen(request, at: server.url("a"))
     #expect(seen.line == "\(method.rawValue) /a HTTP/1.1")
     let type = try #require(seen.fields["content-type"])
     let boundary = try #require(type.split(separator: "boundary=").last).description
@@ -213,7 +109,7 @@ import Testing
     let server = try EchoServer.shared
     let headers = try [HeaderField("Content-Type", "text/plain"), HeaderField("X-Key", "k")]
     let request = try SourceRequest(method: .post, headers: headers, content: .body("secret"))
-    let seen = try await seen(request, at: server.url("redirect/\(status)/\(server.url("a"))"))
+    let seen = try await Downloads().seen(request, at: server.url("redirect/\(status)/\(server.url("a"))"))
     #expect(seen.line == "\(method) /a HTTP/1.1")
     #expect(seen.body == (method == "POST" ? "secret" : ""))
     #expect(seen.fields["content-type"] == (method == "POST" ? "text/plain" : nil))
@@ -226,7 +122,7 @@ import Testing
     let server = try EchoServer.shared
     let request = try SourceRequest(
       method: .post, headers: [], content: .form([FormPart(name: "a", content: .text("b"))]))
-    let seen = try await seen(request, at: server.url("redirect/307/\(server.url("x"))"))
+    let seen = try await Downloads().seen(request, at: server.url("redirect/307/\(server.url("x"))"))
     #expect(seen.line == "POST /x HTTP/1.1")
     #expect(seen.body.contains("name=\"a\"\r\n\r\nb\r\n"))
   }
@@ -249,7 +145,7 @@ import Testing
     ] {
       let start = server.url("redirect/307/\(target)").replacing(
         "//127", with: "//user:password@127", maxReplacements: 1)
-      let seen = try await seen(request, at: start)
+      let seen = try await Downloads().seen(request, at: start)
       #expect(seen.fields["authorization"] == nil && seen.fields["cookie"] == nil && seen.fields["x-key"] == nil)
       // What is sent there has to be what it says it is; curl sends it there, too.
       if request.method == .post, way != "there and back" { #expect(seen.body == "text") }

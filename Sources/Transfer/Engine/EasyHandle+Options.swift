@@ -48,15 +48,15 @@ extension EasyHandle {
   }
 
   /// Sets method and content of the next request, in place of those of the last.
-  /// - Parameter files: The open files of its form.
+  /// - Parameter transfer: That of the request, with the files of its form.
   /// - Returns: The form, which must live as long as the request runs; `nil` when it sends none.
-  func setContent(of request: SourceRequest, _ files: FormFiles) -> MIMEForm? {
+  func setContent(of request: SourceRequest, _ transfer: QueuedTransfer) -> MIMEForm? {
     set(CURLOPT_CUSTOMREQUEST, nil)
     set(CURLOPT_HTTPGET, 1)
     var form: MIMEForm?
     switch request.content {
     case .form(let parts):
-      let made = MIMEForm(parts, files, for: self)
+      let made = MIMEForm(parts, of: transfer, for: self)
       set(CURLOPT_MIMEPOST, UnsafeMutableRawPointer(made.raw))
       form = made
     case .body(let text): setBody(text)

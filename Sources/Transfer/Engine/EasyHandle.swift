@@ -39,10 +39,13 @@ final class EasyHandle {
     check(ccurl_easy_setopt_write(raw, option, value), option)
   }
 
-  /// Continues a transfer that its callback has paused: delivers the data that it holds, during which the transfer may pause
+  /// Continues a transfer that its callbacks have paused: delivers the data that it holds, during which the transfer may pause
   /// again. Not in a callback.
+  /// - Parameter isReceiving: Whether to receive again, and not only to send.
   /// - Returns: The failure of the transfer; `CURLE_OK` without one.
-  func resume() -> CURLcode { curl_easy_pause(raw, CURLPAUSE_CONT) }
+  func resume(receiving isReceiving: Bool = true) -> CURLcode {
+    curl_easy_pause(raw, isReceiving ? CURLPAUSE_CONT : CURLPAUSE_RECV)
+  }
 
   /// An info value that is a string; `nil` when libcurl has none.
   func string(_ info: CURLINFO) -> String? {

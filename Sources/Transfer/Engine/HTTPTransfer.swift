@@ -75,7 +75,7 @@ final class HTTPTransfer {
 
   /// libcurl's copies of header fields and form, kept while the current request runs.
   private var headerList: HeaderList?
-  private var form: MIMEForm?
+  private(set) var form: MIMEForm?
   private var addressList: HeaderList?
 
   /// Whether the rest of a body may be requested: not after an unusable answer.
@@ -140,7 +140,7 @@ final class HTTPTransfer {
     let expect = request.content == nil ? [] : ["Expect:"]
     let fields = request.headers(with: hostSettings?.headers ?? [])
     headerList = easy.setHeaders(conditions + expect + fields.map(\.line))
-    form = easy.setContent(of: request, queued.request.files)
+    form = easy.setContent(of: request, queued)
     if queued.request.settings.netrc != nil {
       easy.setNetrc(fields.contains(where: \.isAuthorization) ? nil : hostSettings?.netrc?.path)
     }
@@ -427,7 +427,9 @@ final class HTTPTransfer {
   private var finalURL: String { redacted(location.requestText, valid: true) }
 
   private func outcome(_ code: CURLcode) throws(TransferError) -> TransferOutcome {
-    if let failure = response.failure ?? form?.failure { throw failure }
+    if let failure = response.failure ?? form?.failure(isTimeout: code == CURLE_OPERATION_TIMEDOUT) {
+      throw failure
+    }
     if firstByte == .expired {
       let limit = firstByteTimeout / .seconds(1)
       throw TransferError(

@@ -12,6 +12,8 @@ struct RateHold {
   /// The beginning of its pause; `nil` while it is not paused.
   private var since: Double?
 
+  var isPaused: Bool { since != nil }
+
   /// The time of its earlier pauses, and that of its host's transfers when it began.
   private var before = 0.0
   private let hostBefore: Double

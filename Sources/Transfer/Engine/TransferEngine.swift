@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Synchronization
 import System
@@ -14,6 +15,9 @@ package final class TransferEngine: Sendable {
   private let state: Mutex<State>
   private let mailbox: Mailbox<TransferOrder>
   private let files: FileCopyQueue
+
+  /// Checks and reads the files of forms. Internal for tests, which suspend it as a slow disk would.
+  let formReads = OperationQueue()
   private let configuration: TransferConfiguration
 
   /// Starts the engine's thread. Ends the program when the system has no thread or descriptor left.
@@ -29,6 +33,7 @@ package final class TransferEngine: Sendable {
     self.mailbox = mailbox
     self.configuration = configuration
     files = FileCopyQueue(configuration: configuration)
+    formReads.maxConcurrentOperationCount = FileCopyQueue.maxConcurrentCopies
     let thread = NativeThread {
       TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi, lookUp: lookUp).run()
     }
@@ -43,10 +48,29 @@ package final class TransferEngine: Sendable {
     stopThread()
   }
 
-  /// Opens the files of a request's form, for its transfer.
-  /// - Throws: As a transfer of a file does.
-  package func openFiles(of request: SourceRequest) throws(TransferError) -> FormFiles {
-    try FormFiles(of: request, configuration)
+  /// Checks the files of a request's form, for its transfer.
+  /// - Parameter completion: Called on a thread for files, however long the disk takes. The errors are those of a transfer of a
+  ///   file.
+  package func checkFiles(
+    of request: SourceRequest, completion: @escaping @Sendable (Result<FormFiles, TransferError>) -> Void
+  ) {
+    formReads.addOperation { [configuration, mailbox, formReads] in
+      completion(
+        Result { () throws(TransferError) in
+          try FormFiles(of: request, configuration) { id, read in
+            formReads.addOperation {
+              read()
+              mailbox.post(.fileRead(id))
+            }
+          }
+        })
+    }
+  }
+
+  /// The time limit of a transfer.
+  package func timeLimit(_ settings: HostSettings) -> Duration {
+    let timeout = settings.timeout ?? configuration.timeout
+    return settings.timeLeft.map { min($0, timeout) } ?? timeout
   }
 
   /// Starts a transfer, as soon as its host has a free slot.

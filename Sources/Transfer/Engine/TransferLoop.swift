@@ -6,6 +6,8 @@ enum TransferOrder: Sendable {
   case start(QueuedTransfer)
   case cancel(TransferID)
   case leaveSlot(TransferID)
+  /// A piece of a file was read, or could not be, which a form of the transfer sends.
+  case fileRead(TransferID)
   /// A name was looked up.
   case resolved(String, NameLookup)
 }
@@ -26,6 +28,9 @@ final class TransferLoop {
 
   /// The hosts whose waiting transfers have been told that they wait only for slow ones.
   private var fullOfSlow: Set<String> = []
+
+  /// The transfers whose forms can continue, until libcurl takes their bytes.
+  private var readable: Set<TransferID> = []
 
   private var running: [UnsafeMutableRawPointer: HTTPTransfer] = [:]
 
@@ -78,6 +83,7 @@ final class TransferLoop {
         case .start(let transfer): admit(transfer)
         case .cancel(let id): cancelled.insert(id)
         case .leaveSlot(let id): leaveSlot(id)
+        case .fileRead(let id): readable.insert(id)
         case .resolved(let name, let lookup): resolved(name, lookup)
         }
       }
@@ -89,6 +95,7 @@ final class TransferLoop {
         handle(transfer, transfer.step(after: code))
       }
       resumePaused()
+      resumeForms()
       let seconds = checkTimes()
       mailbox.wait { multi.poll(alongside: $0, seconds: seconds) }
     }
@@ -198,6 +205,20 @@ final class TransferLoop {
       transfer.pauseEnds(now: now)
       let code = transfer.easy.resume()
       // libcurl returns the failure only here; the transfer itself would go on.
+      if code != CURLE_OK { handle(transfer, transfer.step(after: code)) }
+    }
+  }
+
+  /// Continues the transfers that waited for a file of their form.
+  ///
+  /// libcurl remembers that a form has paused, but may pause the transfer only when it asks the form for bytes again. An earlier
+  /// resumption has no effect, so that it is repeated until libcurl takes the bytes.
+  private func resumeForms() {
+    guard !readable.isEmpty else { return }
+    let transfers = running.values.filter { readable.contains($0.queued.id) && $0.form?.canContinue == true }
+    readable = Set(transfers.map(\.queued.id))
+    for transfer in transfers {
+      let code = transfer.easy.resume(receiving: transfer.hold?.isPaused != true)
       if code != CURLE_OK { handle(transfer, transfer.step(after: code)) }
     }
   }

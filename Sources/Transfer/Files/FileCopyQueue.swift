@@ -14,7 +14,7 @@ final class FileCopyQueue: Sendable {
   private let state = Mutex(State())
   private let operations = OperationQueue()
 
-  private static let maxConcurrentCopies = 4
+  static let maxConcurrentCopies = 4
 
   init(configuration: TransferConfiguration) {
     self.configuration = configuration

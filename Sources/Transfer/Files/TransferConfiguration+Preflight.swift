@@ -11,7 +11,7 @@ extension TransferConfiguration {
         _ = try openFile(location)
       } else {
         try checkAddress(location)
-        _ = try FormFiles(of: request, self)
+        for file in request.files { _ = try openFile(file) }
       }
       return nil
     } catch {

@@ -84,7 +84,7 @@ package struct SourceRequest: Sendable, Hashable {
   /// The longest body or form, in bytes: even escaped as JSON it fits a line of a manifest.
   package static let maxContentBytes = 128 << 10
 
-  /// The most files of a form, which are open while their request waits for its host and is sent.
+  /// The most files of a form.
   package static let maxFiles = 16
 
   /// The longest header fields together, in bytes.

@@ -5,7 +5,7 @@ package struct TransferRequest: Sendable {
   /// Method, header fields and content; ignored for a file. Default: a plain GET.
   package let request: SourceRequest
 
-  /// The open files of its form. Default: none.
+  /// The files of its form. Default: none.
   package let files: FormFiles
 
   /// A descriptor open for writing, of an empty file, or of the content of `partial`, then at its end. The caller owns it, and
