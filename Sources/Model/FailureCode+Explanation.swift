@@ -77,7 +77,8 @@ extension FailureCode {
         remedy: "use an http or https URL; for files, `--file-root` says where they may lie")
     case .addressNotAllowed:
       Explanation(
-        cause: "the host has an address that is not public; or the file is outside `--file-root`",
+        cause:
+          "the host has an address that is not public; or the file is outside `--file-root`, or forms may not send it",
         remedy:
           "if you trust the host, `--allow-net` with the network that the message names; files must lie beneath `--file-root`"
       )

@@ -135,6 +135,23 @@ import Testing
     #expect(try server.nextRequest().body.contains("käse"))
   }
 
+  @Test func `a form sends no file of the inbox, the outbox and the state folder`() throws {
+    let state = folders.folder.file("state")
+    try folders.folder.makeFolder("state")
+    try folders.folder.write("secret", as: "state/a.csv")
+    try folders.drop("README.txt", "secret")
+    try folders.folder.write("secret", as: "outbox/a.csv")
+    let files = ["inbox/README.txt", "outbox/a.csv", "state/a.csv"]
+    try folders.drop("job.json", "[" + files.map { entry("x", file: $0) }.joined(separator: ",") + "]")
+    let options = ["--file-root", folders.folder.path, "--state", state]
+    let check = try folders.ask("check", [folders.inbox + "/job.json"] + options).output
+    #expect(check.ranges(of: "would fail: address-not-allowed: ").count == files.count, "\(check)")
+    #expect(try folders.run(options).status == 1)
+    let rows = try folders.validReport("job").entries
+    #expect(rows.map(\.error?.code) == files.map { _ in "address-not-allowed" }, "\(rows)")
+    #expect(zip(rows, [folders.inbox, folders.outbox, state]).allSatisfy { $0.error?.message.contains($1) == true })
+  }
+
   @Test(.disabled(if: Sanitizer.isAny, "a sanitizer needs memory of its own"))
   func `a large file takes no more memory than a small one`() throws {
     let server = try PythonServer(

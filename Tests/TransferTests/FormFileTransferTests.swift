@@ -55,12 +55,15 @@ import Testing
     arguments: [
       ("missing", TransferError.Code.fileNotFound), ("../outside", .addressNotAllowed), ("outward", .addressNotAllowed),
       ("/etc/passwd", .addressNotAllowed), ("pipe", .fileNotFound), (".", .fileNotFound), ("large", .tooLarge),
+      ("inbox/job.json", .addressNotAllowed), ("inward", .addressNotAllowed),
     ])
   func refusedFile(path: String, code: TransferError.Code) async throws {
     let downloads = try formFolder("large", String(repeating: "x", count: 1 << 21))
     try Data().write(to: URL(fileURLWithPath: downloads.folder.file("outside")))
     mkfifo(downloads.folder.file("root/pipe"), 0o600)
     symlink("../outside", downloads.folder.file("root/outward"))
+    try Data().write(to: URL(fileURLWithPath: downloads.folder.file("inbox/job.json")))
+    symlink("inbox/job.json", downloads.folder.file("root/inward"))
     let error = await #expect(throws: TransferError.self) { try await downloads.engine.checkFiles(of: form(path)) }
     #expect(error?.code == code && error?.message.contains(path) == true, "\(error?.message ?? "")")
     await #expect(throws: TransferError.self) { try await Downloads().engine.checkFiles(of: form(path)) }
@@ -138,8 +141,11 @@ import Testing
     let file = URL(fileURLWithPath: folder.file("root/" + path))
     try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
     try Data(text.utf8).write(to: file)
+    try folder.makeFolder("inbox")
+    symlink("../inbox", folder.file("root/inbox"))
     return try Downloads(in: folder) {
       $0.fileRoot = folder.file("root")
+      $0.privateFolders = [folder.file("root/inbox"), folder.file("missing")]
       $0.maxBytes = 1 << 20
       try change(&$0)
     }

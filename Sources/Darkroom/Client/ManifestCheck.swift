@@ -158,7 +158,7 @@ extension ManifestCheck.PlannedEntry {
     do throws(TransferError) {
       let location = try SourceLocation(parsing: url)
       let rule = configuration.hosts.rule(for: location)?.pattern.description
-      return (location.redacted, configuration.transfer.preflightFailure(of: location, request), rule)
+      return (location.redacted, configuration.engine.preflightFailure(of: location, request), rule)
     } catch {
       return (SourceLocation.redacted(url), error, nil)
     }

@@ -25,12 +25,13 @@ struct TransferEngines {
 }
 
 extension Configuration {
-  /// Limits of the engine, which are not below those of any host rule.
-  fileprivate var engine: TransferConfiguration {
+  /// The configuration of the engine: its limits are not below those of any host rule.
+  var engine: TransferConfiguration {
     var engine = transfer
     let most = hosts.mostPerHost ?? 0
     engine.perHost.connections = max(engine.perHost.connections, most)
     engine.perHost.streams = max(engine.perHost.streams, most)
+    engine.privateFolders = [inbox, outbox, state]
     return engine
   }
 }

@@ -144,7 +144,7 @@ enum OptionTable {
       "allow loopback, private or other special addresses; repeatable, or a list with commas"),
     Option(
       "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning,
-      "allow file: URLs and bare paths beneath this folder only"),
+      "allow file: URLs and bare paths beneath this folder only; forms may send its files to any server"),
   ]
 
   private static let cache = [

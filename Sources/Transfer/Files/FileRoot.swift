@@ -26,9 +26,10 @@ struct FileRoot {
   /// The path is looked up without opening the file (`O_PATH`), which has no effect on a pipe or device. The real path of the
   /// result (`/proc/self/fd`) is checked, and the same file opened by its descriptor, so that concurrent renames and links cannot
   /// lead out of the folder.
+  /// - Parameter refused: Folders whose files are not opened.
   /// - Throws: `file-not-found` for a file that is missing, unreadable, or not regular; `address-not-allowed` for one that
-  ///   is not beneath the folder; `io` when the system fails, and the file may be fine.
-  func open(_ location: SourceLocation) throws(TransferError) -> Opened {
+  ///   is not beneath the folder, or is in a refused one; `io` when the system fails, and the file may be fine.
+  func open(_ location: SourceLocation, notIn refused: [String] = []) throws(TransferError) -> Opened {
     let shown = location.redacted
     let given = location.requestText
     let fullPath = given.utf8.first == UInt8(ascii: "/") ? given : path + "/" + given
@@ -36,7 +37,7 @@ struct FileRoot {
     guard found >= 0 else { throw Self.notFound(shown, errno, hint: location.webAddressHint) }
     defer { close(found) }
 
-    try checkIsBeneath(found, shown: shown)
+    try checkIsBeneath(found, shown: shown, notIn: refused)
     var status = stat()
     guard uninterrupted({ fstat(found, &status) }) == 0 else { throw Self.notFound(shown, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -53,13 +54,19 @@ struct FileRoot {
     return Opened(descriptor: descriptor, identity: FileIdentity(status))
   }
 
-  /// Throws unless a descriptor's file is the folder or lies beneath it.
-  func checkIsBeneath(_ descriptor: Int32, shown: String) throws(TransferError) {
+  /// Throws unless a descriptor's file is the folder or lies beneath it, and in none of the refused folders.
+  func checkIsBeneath(_ descriptor: Int32, shown: String, notIn refused: [String] = []) throws(TransferError) {
     guard let real = Self.link("/proc/self/fd/\(descriptor)"), let root = try? Folder.resolved(path) else {
       throw Self.notFound("\(shown) or the file root \(path) cannot be resolved", errno)
     }
-    guard real == root || real.utf8.starts(with: (root == "/" ? root : root + "/").utf8) else {
+    func isBeneath(_ folder: String) -> Bool { real.utf8.starts(with: (folder == "/" ? folder : folder + "/").utf8) }
+    guard real == root || isBeneath(root) else {
       throw TransferError(.addressNotAllowed, "\(shown) does not lie beneath --file-root \(path)")
+    }
+    // A missing folder has no files.
+    for folder in refused where (try? Folder.resolved(folder)).map(isBeneath) == true {
+      throw TransferError(
+        .addressNotAllowed, "\(shown) lies in \(folder), a folder of this program, and forms may not send its files")
     }
   }
 

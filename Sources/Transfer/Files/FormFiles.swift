@@ -45,7 +45,7 @@ struct FormFile: Sendable {
   private let configuration: TransferConfiguration
 
   fileprivate init(_ location: SourceLocation, _ configuration: TransferConfiguration) throws(TransferError) {
-    let opened = try configuration.openFile(location)
+    let opened = try configuration.openFile(ofForm: location)
     (self.location, self.configuration) = (location, configuration)
     (size, version) = (opened.size, Self.version(opened.identity))
   }
@@ -57,7 +57,7 @@ struct FormFile: Sendable {
   /// Opens the file for reading.
   /// - Throws: Also `io` when it is not what it was when it was checked.
   func open() throws(TransferError) -> OpenFormFile {
-    let opened = try configuration.openFile(location)
+    let opened = try configuration.openFile(ofForm: location)
     guard Self.version(opened.identity) == version else { throw changed }
     return OpenFormFile(self, opened)
   }

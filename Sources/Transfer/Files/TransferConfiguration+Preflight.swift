@@ -11,7 +11,7 @@ extension TransferConfiguration {
         _ = try openFile(location)
       } else {
         try checkAddress(location)
-        for file in request.files { _ = try openFile(file) }
+        for file in request.files { _ = try openFile(ofForm: file) }
       }
       return nil
     } catch {
@@ -21,14 +21,22 @@ extension TransferConfiguration {
 
   /// Opens a file beneath the file root.
   /// - Throws: `scheme-not-allowed` without a file root, `too-large`, and what `FileRoot.open` throws.
-  func openFile(_ location: SourceLocation) throws(TransferError) -> FileRoot.Opened {
+  private func openFile(
+    _ location: SourceLocation, notIn refused: [String] = []
+  ) throws(TransferError) -> FileRoot.Opened {
     guard let fileRoot else { throw TransferError(.schemeNotAllowed, location.fileNotAllowed) }
-    let file = try FileRoot(path: fileRoot).open(location)
+    let file = try FileRoot(path: fileRoot).open(location, notIn: refused)
     guard file.size <= maxBytes else {
       throw TransferError(
         .tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(location.redacted) has more: \(ByteCount(file.size))")
     }
     return file
+  }
+
+  /// Opens a file that is sent as a part of a form.
+  /// - Throws: As `openFile`, and `address-not-allowed` for a file in one of `privateFolders`.
+  func openFile(ofForm location: SourceLocation) throws(TransferError) -> FileRoot.Opened {
+    try openFile(location, notIn: privateFolders)
   }
 
   private func checkAddress(_ location: SourceLocation) throws(TransferError) {

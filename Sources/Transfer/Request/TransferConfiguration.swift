@@ -43,6 +43,9 @@ package struct TransferConfiguration: Sendable {
   /// The folder beneath which `file:` URLs and paths are read. Default: `nil`, none are read.
   package var fileRoot: String?
 
+  /// The folders beneath `fileRoot` whose files forms must not send. Default: none.
+  package var privateFolders: [String] = []
+
   /// The proxies to use. Default: none; `adopt(environment:)` reads those of the environment.
   package var proxies = ProxyRules()
 
