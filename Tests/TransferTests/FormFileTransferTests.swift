@@ -128,6 +128,18 @@ import Testing
     }
   }
 
+  @Test(
+    "the type of a file is that of the extension of its name, or else of its path",
+    arguments: [
+      ("a.png", "upload", "image/png"), ("a.png", "b.txt", "text/plain"), ("a.png", "b.xyz", "image/png"),
+      ("png", nil, "application/octet-stream"), ("a.GIF", nil, "image/gif"),
+      ("gif/a", "csv", "application/octet-stream"),
+    ])
+  func type(path: String, filename: String?, type: String) throws {
+    let part = try FormPart(name: "f", content: .file(SourceLocation(parsing: path)), filename: filename)
+    #expect(part.type == type)
+  }
+
   private func form(_ path: String, method: SourceRequest.Method = .post) throws -> SourceRequest {
     let part = try FormPart(name: "f", content: .file(SourceLocation(parsing: path)), filename: nil)
     return try SourceRequest(method: method, headers: [], content: .form([part]))

@@ -165,7 +165,7 @@ package struct FormPart: Sendable, Hashable {
   /// Default: the last component of a file's path. `nil` for a text: the part is a field.
   package let filename: String?
 
-  /// The part's `Content-Type`. Default: that of a file by the extension of its name. `nil` for a text: none for a field, and
+  /// The part's `Content-Type`. Default: that of a file by the extension of its name, or else of its path. `nil` for a text: none for a field, and
   /// with a `filename` the type that libcurl derives from it.
   package let type: String?
 
@@ -179,9 +179,10 @@ package struct FormPart: Sendable, Hashable {
     }
     var (filename, type) = (filename, type)
     if case .file(let location) = content {
-      let name = filename ?? location.lastPathComponent
-      filename = name
-      type = type ?? Self.types[name.split(separator: ".").last?.lowercased() ?? ""] ?? "application/octet-stream"
+      guard !location.lastPathComponent.isEmpty else { throw Self.problem("the file of \"\(name)\" is a folder") }
+      let names = [filename, location.lastPathComponent].compactMap { $0 }
+      filename = names[0]
+      type = type ?? names.lazy.compactMap(Self.type(ofName:)).first ?? "application/octet-stream"
     }
     guard filename.map({ !$0.isEmpty && !Self.hasControls($0) }) ?? true else {
       throw Self.problem("the filename of \"\(name)\" is empty or has control characters")
@@ -204,6 +205,10 @@ package struct FormPart: Sendable, Hashable {
     "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml", "tif": "image/tiff", "tiff": "image/tiff",
     "txt": "text/plain", "webp": "image/webp", "xml": "application/xml",
   ]
+
+  private static func type(ofName name: String) -> String? {
+    name.lastIndex(of: ".").flatMap { types[name[name.index(after: $0)...].lowercased()] }
+  }
 
   private static func hasControls(_ text: String) -> Bool { text.utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 

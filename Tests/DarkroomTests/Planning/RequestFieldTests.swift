@@ -42,7 +42,7 @@ import Transfer
       (#"{"url":"x","form":{"f":{"file":["hush"]}}}"#, "wrong-type @ entries.a.form", "the file of \"f\""),
       (#"{"url":"x","form":{"f":{"file":"http://hush/"}}}"#, "bad-value @ entries.a.form", "--file-root"),
       (#"{"url":"x","form":{"f":{"file":""}}}"#, "bad-value @ entries.a.form", "--file-root"),
-      (#"{"url":"x","form":{"f":{"file":"hush/"}}}"#, "bad-value @ entries.a.form", "filename"),
+      (#"{"url":"x","form":{"f":{"file":"hush/"}}}"#, "bad-value @ entries.a.form", "folder"),
       (
         "{\"url\":\"x\",\"form\":{\((0..<17).map { "\"f\($0)\":{\"file\":\"hush\"}" }.joined(separator: ","))}}",
         "bad-value @ entries.a.form", "17"
