@@ -56,7 +56,7 @@ package struct NameClashes {
       guard let holder = origins[duplicate.holder] else { continue }
       let location = holder.location.description == holder.name ? "" : " at \(holder.location)"
       let message =
-        "the name \"\(Self.shown(duplicate.name))\" claims the same output as \"\(Self.shown(holder.name))\"\(location)"
+        "the name \"\(Self.shown(duplicate.name))\" would be the same file as \"\(Self.shown(holder.name))\"\(location); rename one of them"
       findings.problems[duplicate.problem] = ManifestProblem(
         .duplicateName, message, at: findings.problems[duplicate.problem].location)
     }

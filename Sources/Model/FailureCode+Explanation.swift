@@ -131,7 +131,7 @@ extension FailureCode {
     case .notAnImage:
       Explanation(
         cause: "the file is empty or something else; the message says what it looks like",
-        remedy: "look at the source: it is often a page that says what is wrong")
+        remedy: "look at the source: it may be empty, or a page that says what is wrong")
     case .unsupportedFormat:
       Explanation(
         cause: "a picture in a format or kind that is not read, such as GIF or TIFF",

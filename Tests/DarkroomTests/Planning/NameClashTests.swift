@@ -46,25 +46,28 @@ import Testing
     arguments: [
       (
         "m.jsonl", #"{"url":"x","name":"Photo.jpg"}"# + "\n\n" + #"{"url":"y","name":"photo"}"#,
-        [#"line 3: the name "photo" claims the same output as "Photo.jpg" at line 1"#]
+        [#"line 3: the name "photo" would be the same file as "Photo.jpg" at line 1; rename one of them"#]
       ),
-      ("m.json", #"{"a":"http://h/1","A":"http://h/2"}"#, [#"A: the name "A" claims the same output as "a""#]),
+      (
+        "m.json", #"{"a":"http://h/1","A":"http://h/2"}"#,
+        [#"A: the name "A" would be the same file as "a"; rename one of them"#]
+      ),
       (
         "m.json", #"{"entries":[{"url":"x","name":"a"},"y",{"url":"z","name":"a.png"}]}"#,
-        [#"entries[2]: the name "a.png" claims the same output as "a" at entries[0]"#]
+        [#"entries[2]: the name "a.png" would be the same file as "a" at entries[0]; rename one of them"#]
       ),
       (
         "m.jsonl", "{\"url\":\"x\",\"name\":\"a:b\"}\n{\"url\":\"x\",\"name\":\"A:B\"}",
-        [#"line 2: the name "A:B" claims the same output as "a:b" at line 1"#]
+        [#"line 2: the name "A:B" would be the same file as "a:b" at line 1; rename one of them"#]
       ),
       (
         "m.csv", "name,url,quality\na,1,\nb,2,0\nB,3,\na,4,0\na,5,\n",
         [
           "line 3: quality: \"quality\" must be from 1 to 100, not 0",
-          #"line 4: the name "B" claims the same output as "b" at line 3"#,
+          #"line 4: the name "B" would be the same file as "b" at line 3; rename one of them"#,
           "line 5: quality: \"quality\" must be from 1 to 100, not 0",
-          #"line 5: the name "a" claims the same output as "a" at line 2"#,
-          #"line 6: the name "a" claims the same output as "a" at line 2"#,
+          #"line 5: the name "a" would be the same file as "a" at line 2; rename one of them"#,
+          #"line 6: the name "a" would be the same file as "a" at line 2; rename one of them"#,
         ]
       ),
     ])
@@ -76,7 +79,7 @@ import Testing
   func many(count: Int) throws {
     let clashing = try planned(["a"] + Array(repeating: "a", count: count))
     #expect(clashing.problems.count == min(count, 100))
-    #expect(clashing.problems.allSatisfy { $0.message.hasSuffix("at line 1") })
+    #expect(clashing.problems.allSatisfy { $0.message.hasSuffix("at line 1; rename one of them") })
     let renamed = try planned((0...count).map { "a\($0 % 2 == 0 ? ":" : "?")\($0 / 2)" })
     #expect(renamed.problems == [] && renamed.warnings.count == min((count + 1) / 2, 100))
   }

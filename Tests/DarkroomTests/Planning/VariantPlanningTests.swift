@@ -123,7 +123,7 @@ import TestSupport
     let text =
       "{\"url\":\"1\",\"name\":\"a\",\(Self.two)}\n{\"url\":\"2\",\"name\":\"b\"}\n{\"url\":\"3\",\"name\":\"B\"}"
     let problem = try #require(Planned(text, as: "m.jsonl").problems.first)
-    #expect(problem.description == #"line 3: the name "B" claims the same output as "b" at line 2"#)
+    #expect(problem.description == #"line 3: the name "B" would be the same file as "b" at line 2; rename one of them"#)
   }
 
   @Test("in a table they are JSON")
