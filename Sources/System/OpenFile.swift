@@ -106,12 +106,15 @@ package final class OpenFile: Sendable {
 
   /// Up to `count` bytes from an offset on (`pread`), independent of the file's position.
   package func bytes(_ count: Int, at offset: Int) throws(SystemError) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let got = bytes.withUnsafeMutableBytes { bytes in
-      uninterrupted { pread(descriptor, bytes.baseAddress, bytes.count, offset) }
+    var failure: SystemError?
+    // The pages beyond the file's end are not touched: clearing a megabyte for each report took as long as a small job.
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, got in
+      let read = uninterrupted { pread(descriptor, buffer.baseAddress, count, offset) }
+      if read < 0 { failure = SystemError("read", path) }
+      got = max(0, read)
     }
-    guard got >= 0 else { throw SystemError("read", path) }
-    return Array(bytes.prefix(got))
+    if let failure { throw failure }
+    return bytes
   }
 
   package func write(_ text: String) throws(SystemError) { try Self.write(text, to: descriptor, named: path) }
