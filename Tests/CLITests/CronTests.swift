@@ -28,7 +28,8 @@ import Testing
     for more in [[], ["--quiet", manifest], ["--quiet", "--inbox", other.inbox]] {
       let run = try folders.run(more)
       #expect(run.status == 75 && run.error.contains(busy), "\(more): \(run.error)")
-      let hint = "\nto have that instance process it: darkroom add --inbox \(folders.inbox)"
+      let hint =
+        "\nfor that instance, if it is a \"watch\", or else for the next start: darkroom add --inbox \(folders.inbox)"
       #expect(run.error.contains(hint) == more.contains(manifest), "\(more): \(run.error)")
     }
     try first.stop()

@@ -28,7 +28,7 @@ struct RetryCommand: Command {
     if let isWatched = LockFile(inbox: inbox, name: "").isWatched {
       invocation.console.note(
         isWatched
-          ? "the running instance processes it"
+          ? "the running instance processes it if it is a \"darkroom watch\", else the next start does"
           : "no instance is running; the next \"darkroom run\" or \"darkroom watch\" processes it")
     }
     return .success

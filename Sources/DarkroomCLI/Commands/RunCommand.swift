@@ -8,13 +8,13 @@ struct RunCommand: Command {
   let operands = "[MANIFEST…]"
   let summary = "process what is in the inbox now, or the manifests named, then exit"
   let details = """
-    Manifests named on the command line are copied first and left where they are, unless they lie in the inbox; - reads
-    one from standard input: JSON lines, or the format that its beginning shows. Its job is called stdin unless --name
-    says otherwise. If another instance has the inbox, exits with 75 and prints the add command that gives the manifests
-    to it. Prints the path of each report on standard output. The state of a report is succeeded, partial (some entries
-    failed), failed (none succeeded), cancelled, rejected (the manifest has errors, or its source could not be read:
-    source-failed) or, in history/, superseded (the manifest was replaced meanwhile). An entry that comes after one that
-    failed fails with dependency-failed.
+    Manifests named on the command line are copied first and left where they are, unless they lie in the inbox; - reads one
+    from standard input: JSON lines, or the format that its beginning shows. Its job is called stdin unless --name says
+    otherwise. If another instance has the inbox, exits with 75 and prints the add command that leaves the manifests in the
+    inbox: a running watch processes them, else the next start. Prints the path of each report on standard output. The state
+    of a report is succeeded, partial (some entries failed), failed (none succeeded), cancelled, rejected (the manifest has
+    errors, or its source could not be read: source-failed) or, in history/, superseded (the manifest was replaced
+    meanwhile). An entry that comes after one that failed fails with dependency-failed.
     """
   let examples = [
     "darkroom run",
@@ -70,7 +70,9 @@ struct RunCommand: Command {
       let add = ["darkroom", "add"] + invocation.settings.folderOptions + invocation.operands
       // What has been read from standard input is gone, and a URL may have a password.
       let isRepeatable = !invocation.operands.contains { $0 == "-" || $0.contains("://") }
-      let hint = "to have that instance process it: " + add.map(\.shellQuoted).joined(separator: " ")
+      let hint =
+        "for that instance, if it is a \"watch\", or else for the next start: "
+        + add.map(\.shellQuoted).joined(separator: " ")
       invocation.console.fail("\(error)", hint: isRepeatable ? hint : nil)
       return .tryAgain
     } catch StopError.pausedTooLong(_, _, isKnown: true) where isQuiet {
