@@ -80,14 +80,7 @@ extension EntryFlow {
     // A partial download is only used by the next try at the same URL.
     let partial = record.takePartial()
     switch verdict {
-    case .deliver:
-      // Variants of a possible portal's page were not started yet.
-      if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
-      let refusals = entry.throttle.refusals
-      if live.failure?.isHostRefusal == true, refusals > max(configuration.backoff.retries, live.attempts) {
-        record.hostRefused(refusals)
-      }
-      if entries?.isSource == true { endSource(record) } else { deliver(record) }
+    case .deliver: end(record, live, refusals: entry.throttle.refusals, configuration)
     case .hold:
       scheduler.hold(record.id, now: now)
       scheduler.keep(partial, of: record.id)
@@ -107,20 +100,42 @@ extension EntryFlow {
     case .postpone(let wait): postpone(record, live, wait: wait, now: now)
     case .useMirror:
       guard let mirror = mirror.url else { return deliver(record) }
-      let failure = live.failure.map { ReportRow.MirrorFailure($0, of: SourceLocation.redacted(record.url)) }
-      let url = record.entry.urls[mirror]
-      do throws(EntryScheduler.IndexError) {
-        try scheduler.useMirror(record.id, url, now: now) {
-          $0.use(
-            mirror, attempts: live.attempts, after: failure, isRetryable: live.failure?.isRetryable == true,
-            isPassedOver: entry.host == .closed)
-        }
-      } catch {
-        scheduler.finished(record.id, now: now)
-        return indexFailed(error)
-      }
-      tryAgain(record, live, configuration, after: 0, mirror: SourceLocation.redacted(url))
+      tryMirror(mirror, of: record, live, configuration, isPassedOver: entry.host == .closed, now: now)
     }
+  }
+
+  /// Ends an entry, with its result or for good with its failure.
+  /// - Parameter refusals: How often in a row its host has refused requests.
+  private func end(_ record: PhotoRecord, _ live: PhotoRecord.Live, refusals: Int, _ configuration: Configuration) {
+    // Variants of a possible portal's page were not started yet.
+    if record.entry.firstRow != nil, let source = live.source { startVariants(of: record, source) }
+    if live.failure?.isHostRefusal == true, refusals > max(configuration.backoff.retries, live.attempts) {
+      record.hostRefused(refusals)
+    }
+    if runs[record.run.number]?.isSource == true { endSource(record) } else { deliver(record) }
+  }
+
+  /// Tries an entry at another of its URLs.
+  /// - Parameters:
+  ///   - mirror: The index of that URL.
+  ///   - isPassedOver: Whether the last one was left because its host is closed.
+  private func tryMirror(
+    _ mirror: Int, of record: PhotoRecord, _ live: PhotoRecord.Live, _ configuration: Configuration,
+    isPassedOver: Bool, now: Int
+  ) {
+    let failure = live.failure.map { ReportRow.MirrorFailure($0, of: SourceLocation.redacted(record.url)) }
+    let url = record.entry.urls[mirror]
+    do throws(EntryScheduler.IndexError) {
+      try scheduler.useMirror(record.id, url, now: now) {
+        $0.use(
+          mirror, attempts: live.attempts, after: failure, isRetryable: live.failure?.isRetryable == true,
+          isPassedOver: isPassedOver)
+      }
+    } catch {
+      scheduler.finished(record.id, now: now)
+      return indexFailed(error)
+    }
+    tryAgain(record, live, configuration, after: 0, mirror: SourceLocation.redacted(url))
   }
 
   /// The next URL to try: the next one that has not failed, preferably at an open host.
