@@ -25,6 +25,9 @@ package struct ReportDelivery: Sendable {
   /// The change to commit before they are renamed.
   let intent: LedgerChange
 
+  /// The head of the report, if this process has written it.
+  package let head: ReportHead?
+
   /// Whether some documents may have their final names already, by an earlier attempt or a process that died.
   package var isRepeated = false
 
@@ -40,11 +43,14 @@ package struct ReportDelivery: Sendable {
   var folders: [String] { [run.folder.path] }
 
   /// - Throws: `EncodingError`.
-  init(run: RunContext, manifest: JobManifest, outcome: JobOutcome, documents: [Delivery]) throws {
+  init(
+    run: RunContext, manifest: JobManifest, outcome: JobOutcome, documents: [Delivery], head: ReportHead? = nil
+  ) throws {
     self.run = run
     self.manifest = manifest
     self.outcome = outcome
     self.documents = documents
+    self.head = head
     intent = .advance(run.runID, to: .finishing, outcome: try outcome.text, documents: documents)
   }
 

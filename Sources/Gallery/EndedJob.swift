@@ -67,12 +67,16 @@ package struct EndedRun: Sendable {
   /// Whether its report went to `history`.
   package let isInHistory: Bool
 
+  /// The head of its report; nil when it must be read.
+  let head: ReportHead?
+
   /// The report's path, relative to the outbox.
   var report: String { isInHistory ? "\(name)/history/\(runID)/report.json" : EndedJob.report(of: name) }
 
-  package init(name: String, runID: String, isInHistory: Bool) {
+  package init(name: String, runID: String, isInHistory: Bool, head: ReportHead? = nil) {
     self.name = name
     self.runID = runID
     self.isInHistory = isInHistory
+    self.head = head
   }
 }

@@ -165,11 +165,11 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     return troubles
   }
 
-  /// Shows a job. One whose report is gone is not shown.
+  /// Shows a job. One whose report must be read and is gone is not shown.
   private func add(_ run: EndedRun, in folder: OpenFolder) {
     let hasPage =
       !run.isInHistory && (try? ExistingPage(in: folder, run.name + "/" + ExistingPage.name)) == .ours
-    guard let report = try? folder.open(reading: run.report), let head = try? ReportHead(of: report),
+    guard let head = run.head ?? (try? ReportHead(of: folder.open(reading: run.report))),
       let job = EndedJob(run.name, head, report: run.report, hasPage: hasPage)
     else { return }
     ended[job.key] = job

@@ -145,7 +145,9 @@ extension GalleryWriter {
     // A superseded run is not shown, since a later run of the job is.
     guard outcome.state != .superseded else { return }
     if case .deliver = plan.next, !plan.run.isInHistory { check(plan.run.job) }
-    ended(EndedRun(name: plan.run.job, runID: plan.run.runID, isInHistory: plan.run.isInHistory))
+    ended(
+      EndedRun(
+        name: plan.run.job, runID: plan.run.runID, isInHistory: plan.run.isInHistory, head: reporting.report?.head))
   }
 }
 

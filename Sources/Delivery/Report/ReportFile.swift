@@ -83,9 +83,10 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     }
     if let manifest = try stageManifest() { documents.append(manifest) }
     let page = gallery.flatMap { FinalPage(of: run, by: $0) }
-    documents.append(try write("report.json", to: run.folder.report, mode: 0o666) { try writeReport($0, page) })
+    let head = try head(with: page)
+    documents.append(try write("report.json", to: run.folder.report, mode: 0o666) { try writeReport($0, head, page) })
     page?.place()
-    return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents)
+    return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents, head: head)
   }
 
   /// Syncs the log, which contains all rows, before the report says that the run is done.
@@ -171,7 +172,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     return try delivery(of: file, staged: name)
   }
 
-  private func writeReport(_ file: DigestedFile, _ page: FinalPage?) throws {
+  private func head(with page: FinalPage?) throws -> ReportHead {
     let obstacle = page?.obstacle.map { obstacle in
       ReportWarning(
         code: .pageObstacle, message: "\(ExistingPage.name) is \(obstacle) and stays: the job has no page",
@@ -181,9 +182,12 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
       ReportWarning(
         code: .notPruned, message: "--prune has removed no results of earlier runs, since \(why)", location: "")
     }
-    let head = ReportHead(
+    return ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses,
       warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle, kept].compactMap { $0 })
+  }
+
+  private func writeReport(_ file: DigestedFile, _ head: ReportHead, _ page: FinalPage?) throws {
     page?.begin(head, outcome.counts)
     var text = "{"
     for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
