@@ -17,8 +17,9 @@ enum Program {
   ) throws(StandardOutput.Failure) -> ExitCode {
     let output = StandardOutput(descriptor: output)
     let errors = Terminal(descriptor: errors, environment: environment)
+    var format = LogFormat.text
     do {
-      let code = try execute(words, environment: environment, output: output, errors: errors)
+      let code = try execute(words, environment: environment, output: output, errors: errors, format: &format)
       try output.flush()
       return output.failure == nil ? code : .first(of: [code, .cannotWrite])
     } catch let error as StandardOutput.Failure where error.isReaderGone {
@@ -26,13 +27,15 @@ enum Program {
     } catch {
       // Output before the error is written, too.
       try? output.flush()
-      Console(verbosity: .normal, output: output, errors: errors).fail("\(error)", hint: hint(error, words))
+      Console(verbosity: .normal, output: output, errors: errors, format: format)
+        .fail("\(error)", hint: hint(error, words))
       return output.failure == nil ? exitCode(error) : .first(of: [exitCode(error), .cannotWrite])
     }
   }
 
   private static func execute(
-    _ words: [String], environment: [String: String], output: StandardOutput, errors: Terminal
+    _ words: [String], environment: [String: String], output: StandardOutput, errors: Terminal,
+    format: inout LogFormat
   ) throws -> ExitCode {
     if words.first == Completion.command {
       let arguments = Array(words.dropFirst())
@@ -60,7 +63,9 @@ enum Program {
       try command is HelpCommand
       ? Settings(commandLine: arguments)
       : Settings(arguments, environment: environment, isOnlyLooking: command.isOnlyLooking)
-    let console = Console(verbosity: settings.verbosity, isJSON: settings.isJSON, output: output, errors: errors)
+    format = settings.logFormat
+    let console = Console(
+      verbosity: settings.verbosity, isJSON: settings.isJSON, output: output, errors: errors, format: format)
     // Later output, including an error message, comes after it.
     defer { console.screen.end() }
     if let obstacle = settings.configObstacle { console.warn("warning: \(obstacle)") }

@@ -77,8 +77,8 @@ extension ManifestCheck.Result {
   }
 
   private static func first(_ lines: [String]) -> [String] {
-    let more = lines.count - Console.shownProblems
-    return lines.prefix(Console.shownProblems) + (more > 0 ? ["  and \(more) more; --json prints all"] : [])
+    let more = lines.count - EventLog.shownProblems
+    return lines.prefix(EventLog.shownProblems) + (more > 0 ? ["  and \(more) more; --json prints all"] : [])
   }
 
   fileprivate var json: JSONValue {

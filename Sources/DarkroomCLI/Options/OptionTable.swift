@@ -160,6 +160,9 @@ enum OptionTable {
       "json", \.isJSON, .flag, of: ["run", "watch", "check", "status"],
       "print JSON on standard output, one object per line"),
     Option(
+      "log-format", \.logFormat, .choice, of: ["run", "watch"],
+      "the form of the log on standard error: text, or for each line key=value pairs or a JSON object, with its level"),
+    Option(
       "metrics", \.configuration.metrics, .text("FILE"), of: ["run", "watch"],
       "write numbers for Prometheus into this file; node_exporter's textfile collector reads *.prom"),
     Option(

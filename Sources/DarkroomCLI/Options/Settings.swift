@@ -36,6 +36,7 @@ struct Settings: Sendable {
   /// Where each set option comes from, as messages call it: `--inbox`, `DARKROOM_INBOX`, `/etc/…: "inbox"`.
   var origins: [String: String] = [:]
   var verbosity = Verbosity.normal
+  var logFormat = LogFormat.text
   /// Whether standard output is for machines.
   var isJSON = false
 

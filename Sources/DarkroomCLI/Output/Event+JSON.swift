@@ -14,7 +14,8 @@ extension Event {
     return .object(head + members)
   }
 
-  private var name: String {
+  /// Its name.
+  var name: String {
     switch self {
     case .watching: "watching"
     case .fileIgnored: "file-ignored"

@@ -18,11 +18,15 @@ struct Terminal: Sendable {
   /// Whether text is coloured: not if `NO_COLOR` is set and not empty (no-color.org).
   let hasColour: Bool
 
+  /// The device and inode of the stream that systemd has connected to its journal, as `DEVICE:INODE`; nil without one.
+  let journalStream: String?
+
   init(descriptor: Int32, environment: [String: String]) {
     self.descriptor = descriptor
     isTerminal = isatty(descriptor) == 1
     canMoveCursor = isTerminal && !["", "dumb"].contains(environment["TERM"] ?? "")
     hasColour = canMoveCursor && (environment["NO_COLOR"] ?? "").isEmpty
+    journalStream = environment["JOURNAL_STREAM"]
   }
 
   /// Its current size; 80 columns of 24 rows where that is not known.
