@@ -17,6 +17,7 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
 /// `fcntl` is variadic. Takes a write lock on a whole file for this open file description: it is released when the
@@ -97,4 +98,11 @@ static inline int clinux_rename_noreplace(int from_folder, const char *from, int
 /// See `clinux_rename_noreplace`. Two files exchange their names.
 static inline int clinux_exchange(int from_folder, const char *from, int to_folder, const char *to) {
   return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_EXCHANGE);
+}
+
+/// Whether a time server sets the kernel's clock.
+static inline int clinux_clock_is_set(void) {
+  struct timex state = {0};
+  int result = adjtimex(&state);
+  return result >= 0 && result != TIME_ERROR && !(state.status & STA_UNSYNC);
 }

@@ -66,6 +66,10 @@ package final class Darkroom {
   /// Called with each new status while jobs are processed, on the thread that calls `run` or `watchInbox`. Default: does
   /// nothing.
   package var publish: (Status) -> Void = { _ in }
+
+  /// Called by each iteration of the loop with the time, as `Clock.monotonicSeconds`. Returns when the loop must run again
+  /// at the latest. Default: nil, whenever there is something to do.
+  package var keepAlive: (_ now: Double) -> Double? = { _ in nil }
   private let retry: LocalRetry
   private var configuration: Configuration
   private var waitLimits: WaitLimits
@@ -264,8 +268,9 @@ package final class Darkroom {
     if jobs.table.queue.goal != .watch, ending == nil {
       try waitLimits.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
+    let latest = keepAlive(now)
     waitBegan = Clock.monotonicMilliseconds
-    mailbox.wait(alongside: watcher.descriptor, seconds: timeToWait(now))
+    mailbox.wait(alongside: watcher.descriptor, seconds: min(timeToWait(now), max(0, (latest ?? .infinity) - now)))
     return true
   }
 

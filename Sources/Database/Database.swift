@@ -22,6 +22,9 @@ package final class Database {
     }
   }
 
+  /// The version of the SQLite library.
+  package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
+
   package let path: String
   let connection: OpaquePointer
   private var statements: [String: Statement] = [:]

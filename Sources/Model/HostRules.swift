@@ -19,6 +19,11 @@ package struct HostRules: Sendable, Equatable {
 
   package var isEmpty: Bool { rules.isEmpty }
 
+  /// The names of the hosts that have rules of their own, sorted.
+  package var names: [String] {
+    Set(rules.keys.map(\.name)).filter { !$0.contains("*") && !$0.hasPrefix(".") }.sorted()
+  }
+
   /// The patterns of the rules that send header fields or passwords, in their canonical form, sorted.
   package var patternsWithSecrets: [String] {
     rules.filter { $1.headersFile != nil || $1.netrcFile != nil }

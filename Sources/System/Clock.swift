@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 
 /// Readings of the system's two clocks (`clock_gettime`).
@@ -7,6 +8,9 @@ package enum Clock {
 
   /// Milliseconds of `CLOCK_MONOTONIC`, which never jumps.
   package static var monotonicMilliseconds: Int { Int(nanoseconds(CLOCK_MONOTONIC) / 1e6) }
+
+  /// Whether a time server sets the machine's clock.
+  package static var isSetByServer: Bool { clinux_clock_is_set() != 0 }
 
   /// Seconds since 1970, UTC (`CLOCK_REALTIME`).
   package static var wallSeconds: Double { nanoseconds(CLOCK_REALTIME) / 1e9 }

@@ -6,7 +6,7 @@ import Testing
   static let mistakes: [(words: [String], says: String)] = [
     ([], "a command is needed"),
     (["rnu"], "did you mean \"run\""),
-    (["doctor"], "the command doctor is not available in this version"),
+    (["shard"], "the command shard is not available in this version"),
     (["gc"], "the command gc is not available in this version"),
     (["shard", "split"], "the command shard is not available in this version"),
     (["cancel"], "cancel needs the name of a job"),

@@ -19,18 +19,34 @@ struct WatchCommand: Command {
       throw UsageError("watch takes no operands, such as \"\(invocation.operands[0])\"")
     }
     let signals = Signals(screen: invocation.console.screen)
+    let service = ServiceManager(environment: invocation.settings.environment)
     let retry = LocalRetry(limit: nil, wait: signals.wait) { invocation.console.handle(.warning($0)) }
     do {
       let configuration = try retry.run { try invocation.settings.resolved() }
       _ = try Darkroom.repairingLedger(
-        configuration: configuration, retry: retry, observe: invocation.console.handle
+        configuration: configuration, retry: retry,
+        observe: { event in
+          invocation.console.handle(event)
+          service.handle(event)
+        }
       ) { darkroom in
-        darkroom.publish = invocation.console.show
+        darkroom.publish = { status in
+          invocation.console.show(status)
+          service.show(status)
+        }
+        darkroom.keepAlive = service.loopRuns
+        defer { service.loopEnded() }
         let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
         signals.handle(
           by: .init(
             stop: darkroom.stop, leave: darkroom.forgetFiltrations,
-            reload: { configure { try reloadSettings().resolved() } }))
+            reload: {
+              service.reloading()
+              configure {
+                defer { service.reloaded() }
+                return try reloadSettings().resolved()
+              }
+            }))
         return try darkroom.watchInbox()
       }
     } catch is CancellationError {}

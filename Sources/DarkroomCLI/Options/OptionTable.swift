@@ -63,7 +63,7 @@ enum OptionTable {
       "max-duration", \.configuration.maxDuration, .duration(from: 0.001), of: ["run"], default: "for ever",
       "how long to work before exiting with 75 and leaving the rest to the next start"),
     Option(
-      "min-free", \.configuration.minFree, .bytes,
+      "min-free", \.configuration.minFree, .bytes, of: ["run", "watch", "doctor"],
       "pause while the file system of the outbox or the state has less free space"),
     Option(
       "poll-interval", \.configuration.pollInterval, .seconds(from: 0.01), of: ["run", "watch", "wait"],
@@ -81,7 +81,7 @@ enum OptionTable {
     Option(
       "filtrations", \.configuration.filtrations, .whole(1...1024), default: "processors", "filtrations at once"),
     Option(
-      "isolation", \.configuration.isolation, .choice, of: ["run", "watch"],
+      "isolation", \.configuration.isolation, .choice, of: ["run", "watch", "doctor"],
       "decode pictures in worker processes that the kernel confines, or in the program itself"),
     Option("per-host", \.configuration.transfer.perHost, .hostLimit, "downloads at once from one host"),
   ]
@@ -140,10 +140,10 @@ enum OptionTable {
       "proxy", \.configuration.transfer.proxies.override, .proxy, default: "as curl",
       "the proxy of all requests except those that no_proxy names"),
     Option(
-      "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning,
+      "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning + ["doctor"],
       "allow loopback, private or other special addresses; repeatable, or a list with commas"),
     Option(
-      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning,
+      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning + ["doctor"],
       "allow file: URLs and bare paths beneath this folder only; forms may send its files to any server"),
   ]
 
@@ -157,7 +157,7 @@ enum OptionTable {
 
   private static let output = [
     Option(
-      "json", \.isJSON, .flag, of: ["run", "watch", "check", "status"],
+      "json", \.isJSON, .flag, of: ["run", "watch", "check", "status", "doctor"],
       "print JSON on standard output, one object per line"),
     Option(
       "log-format", \.logFormat, .choice, of: ["run", "watch"],

@@ -105,6 +105,14 @@ package final class DecodingPool: Sendable {
 
   package var hasWorkers: Bool { state.withLock { $0.settings.program != nil } }
 
+  /// Starts a worker as for a picture.
+  /// - Returns: The measures that confine it.
+  package func examine() throws(SystemError) -> Confinement {
+    let client = try start()
+    defer { giveBack(client) }
+    return client.confinement
+  }
+
   /// Starts a worker on another thread, if there are fewer than slots and than will be needed soon.
   /// - Parameter needed: The number of tasks that may come soon.
   func prepare(for needed: Int) {

@@ -1,0 +1,12 @@
+import CCurl
+
+/// libcurl and the libraries that it uses.
+package enum TransferLibraries {
+  /// Their names and versions, such as `libcurl/7.88.1 OpenSSL/3.0.15 zlib/1.2.13 nghttp2/1.52.0`.
+  package static var versions: [(name: String, version: String)] {
+    String(cString: curl_version()).split(separator: " ").map { part in
+      let fields = part.split(separator: "/", maxSplits: 1)
+      return (String(fields[0]), fields.count > 1 ? String(fields[1]) : "")
+    }
+  }
+}
