@@ -7,7 +7,8 @@ import Transfer
 extension FieldVocabulary {
   /// The fields of `EntryReader` for the formats of tables and lists.
   static let entries = FieldVocabulary(
-    principal: "url", principalTitle: "URL", cells: cells, extras: "metadata", expanded: "variants",
+    principal: "url", principalTitle: "URL", principalHints: ["url", "uri", "link"], cells: cells, extras: "metadata",
+    expanded: "variants",
     options: [
       Option("out", field: "name") { text throws(ParseError) in
         guard !text.isEmpty else { throw ParseError("\"out\" needs a name") }

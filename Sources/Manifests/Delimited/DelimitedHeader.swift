@@ -48,7 +48,7 @@ struct DelimitedHeader {
     }
     let needed = fields.principal
     guard names[needed] != nil else {
-      let message = "the header needs a column \"\(needed)\"" + Self.hint(row, needed: needed)
+      let message = "the header needs a column \"\(needed)\"" + Self.hint(row, fields)
       throw ManifestProblem(.badValue, message, at: .line(row.line, column: 1))
     }
     self.columns = columns
@@ -72,8 +72,10 @@ struct DelimitedHeader {
   /// The number of columns, and of characters of each, that messages quote.
   private static let (quotedColumns, quotedLength) = (10, 60)
 
-  /// A hint for a header without a required column: its separator if that is wrong, else its columns as they were read.
-  private static func hint(_ row: DelimitedRows.Row, needed: String) -> String {
+  /// A hint for a header without a required column: its separator if that is wrong, else its columns as they were read, and
+  /// which of them to rename.
+  private static func hint(_ row: DelimitedRows.Row, _ fields: FieldVocabulary) -> String {
+    let needed = fields.principal
     let names = row.cells.map { String($0.text.trimmingBlanks) }
     let separators: [(Character, String)] = [
       ("\t", "by tabs, as in .tsv"), (",", "by commas, as in .csv"), (";", "by semicolons, as in .csv"),
@@ -88,10 +90,15 @@ struct DelimitedHeader {
     guard names.allSatisfy({ name in !"{}[]\":/".contains(where: name.contains) }) else {
       return "; the first row looks like an entry"
     }
-    let quoted = names.prefix(quotedColumns).map { name in
-      "\"\(name.prefix(quotedLength))" + (name.count > quotedLength ? "…\"" : "\"")
-    }
-    return "; it has " + quoted.joined(separator: ", ") + (names.count > quotedColumns ? ", …" : "")
+    let columns = names.prefix(quotedColumns).map(quoted).joined(separator: ", ")
+    let likely = names.filter { name in fields.principalHints.contains(where: name.lowercased().contains) }
+    return "; it has " + columns + (names.count > quotedColumns ? ", …" : "")
+      + (likely.isEmpty
+        ? "" : "; rename \(likely.prefix(quotedColumns).map(quoted).joined(separator: " or ")) to \"\(needed)\"")
+  }
+
+  private static func quoted(_ name: String) -> String {
+    "\"\(name.prefix(quotedLength))" + (name.count > quotedLength ? "…\"" : "\"")
   }
 
   /// The item of a row below the header; nil for an empty row.

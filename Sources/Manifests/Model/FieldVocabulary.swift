@@ -47,6 +47,9 @@ package struct FieldVocabulary: Sendable {
   /// The name of the principal field's value in messages, such as `URL`.
   package let principalTitle: String
 
+  /// Parts of the names, in lower case, that columns with such values have in other programs' tables.
+  package let principalHints: [String]
+
   /// The fields by name, including the principal one, with the kind of their cells.
   package let cells: [String: CellKind]
 
@@ -66,13 +69,14 @@ package struct FieldVocabulary: Sendable {
   package let defaultsFields: Set<String>
 
   package init(
-    principal: String, principalTitle: String, cells: [String: CellKind], extras: String, expanded: String? = nil,
-    options: [Option], sourceFields: Set<String> = [], defaultsFields: Set<String> = []
+    principal: String, principalTitle: String, principalHints: [String] = [], cells: [String: CellKind], extras: String,
+    expanded: String? = nil, options: [Option], sourceFields: Set<String> = [], defaultsFields: Set<String> = []
   ) {
     self.sourceFields = sourceFields
     self.defaultsFields = defaultsFields
     self.principal = principal
     self.principalTitle = principalTitle
+    self.principalHints = principalHints
     self.cells = cells
     self.extras = extras
     self.expanded = expanded
