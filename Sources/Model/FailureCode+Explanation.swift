@@ -70,7 +70,10 @@ extension FailureCode {
     switch code {
     case .io, .cancelled: FailureCode.io.explanation
     case .urlInvalid:
-      Explanation(cause: "the text, or where it redirects to, is not a URL", remedy: "correct the URL in the manifest")
+      Explanation(
+        cause: "the text, or where it redirects to, is not a URL; or there is none, as in a table's row with an empty "
+          + "`url`",
+        remedy: "correct the URL in the manifest")
     case .schemeNotAllowed:
       Explanation(
         cause: "neither http nor https; or a file, and there is no `--file-root`, or a server's list names it",

@@ -17,6 +17,7 @@ struct DelimitedHeader {
 
   private let columns: [Column]
   private let extras: String
+  private let principal: String
 
   /// The columns that are not fields but nearly have the name of one.
   let warnings: [ManifestWarning]
@@ -52,7 +53,7 @@ struct DelimitedHeader {
       throw ManifestProblem(.badValue, message, at: .line(row.line, column: 1))
     }
     self.columns = columns
-    extras = fields.extras
+    (extras, principal) = (fields.extras, fields.principal)
     warnings = Self.warnings(columns, names, fields)
   }
 
@@ -101,7 +102,8 @@ struct DelimitedHeader {
     "\"\(name.prefix(quotedLength))" + (name.count > quotedLength ? "…\"" : "\"")
   }
 
-  /// The item of a row below the header; nil for an empty row.
+  /// The item of a row below the header; nil for an empty row. A row without a value for the principal field gets an empty one,
+  /// which is invalid for this entry alone.
   func item(for row: DelimitedRows.Row) -> ManifestItem? {
     if let problems = EntryProblems(row.problems) { return .unreadable(problems) }
     guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
@@ -133,6 +135,7 @@ struct DelimitedHeader {
     problems += extras.problems
     if let problems = EntryProblems(problems) { return .unreadable(problems) }
     if let value = extras.value { members.append(.init(self.extras, value)) }
+    if !members.contains(where: { $0.key == principal }) { members.insert(.init(principal, .string("")), at: 0) }
     return .entry(.object(members), key: nil, location: .line(row.line))
   }
 

@@ -37,7 +37,7 @@ package struct SourceLocation: Sendable, Hashable {
       let shown = Transfer.redacted(Self.printable(text), valid: false)
       throw TransferError(.urlInvalid, "\(shown) holds control characters; encode them as %XX")
     }
-    guard !text.isEmpty else { throw TransferError(.urlInvalid, "the URL is empty") }
+    guard !text.isEmpty else { throw TransferError(.urlInvalid, "no URL is given") }
     guard let written = schemeText(of: text) else {
       self.init(path: text, redacted: isClearlyPath(text) ? text : Transfer.redacted(text, valid: false))
       return

@@ -93,8 +93,8 @@ import Transfer
       ("url\nx\ry", "syntax @ line 2, column 2"), ("url,\nx,y", "syntax @ line 2, column 3"),
       ("url,a\nx,\u{0}", "encoding @ line 2, column 3"), ("name\na", "bad-value @ line 1, column 1"),
       ("url,quality\nx,0", "bad-value @ line 2: quality"), ("url,quality\nx,good", "wrong-type @ line 2: quality"),
-      ("url,quality\nx,8.5", "wrong-type @ line 2: quality"), ("url,name\n,a", "bad-value @ line 2"),
-      ("url,name\n\"a\nb\",1\nx,\"\n\"\n\"\",z", "bad-value @ line 6"),
+      ("url,quality\nx,8.5", "wrong-type @ line 2: quality"), ("url,quality\n,0", "bad-value @ line 2: quality"),
+      ("url,name,quality\n\"a\nb\",1,\nx,\"\n\",\n\"\",z,0", "bad-value @ line 6: quality"),
       ("url,filters\nx,sepai(1)", "bad-recipe @ line 2: filters"), ("url,format\nx,gif", "bad-value @ line 2: format"),
       ("url,metadata\n\nx,{a}", "syntax @ line 3, column 3"),
       ("url,metadata,b\nx,[],1", "wrong-type @ line 2, column 3"),
@@ -127,6 +127,18 @@ import Transfer
     #expect(planned.entries[0].request.headers.map(\.line) == ["X: 1"])
     #expect(planned.entries[1].request.content == .body(#"{"a":1}"#))
     #expect(try planned.entries[2].request.content == .form([FormPart(name: "f", content: .text("x"))]))
+  }
+
+  @Test(
+    "a row with an empty url is an entry without a URL, a blank line is none",
+    arguments: ["url,name,tag\n,b,\n,,t\n,,\nx,c,\n\n,,u", "name,tag,URL\nb,,\"\"\n,t,\nc,,x\n\n,u,\n"])
+  func withoutURL(text: String) throws {
+    for file in ["m.csv", "m.tsv"] {
+      let planned = try Planned(file == "m.csv" ? text : text.replacing(",", with: "\t"), as: file).sound()
+      #expect(planned.urls.sorted() == ["", "", "", "x"])
+      #expect(Set(planned.entries.map(\.name)) == ["b", "c", "unnamed", "unnamed-2"])
+      #expect(planned.entries.compactMap { $0.metadata?["tag"]?.string } == ["t", "u"])
+    }
   }
 
   @Test("all problems are told, and only 100 of them")
