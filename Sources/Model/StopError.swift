@@ -75,5 +75,7 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
 
 extension SystemError {
   /// The error without the userinfo of a URL that its path may be.
-  package var redacted: SystemError { SystemError(operation, SourceLocation.redacted(path), code: code) }
+  package var redacted: SystemError {
+    SystemError(operation, SourceLocation.redacted(path), isFolder: isFolder, code: code)
+  }
 }

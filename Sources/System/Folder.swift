@@ -131,13 +131,14 @@ package enum Folder {
     guard uninterrupted({ unlink(path) }) == 0 || errno == ENOENT else { throw SystemError("unlink", path) }
   }
 
+  /// The absolute path of a folder, without symbolic links (`realpath`).
   package static func resolved(_ path: String) throws(SystemError) -> String {
     while true {
       if let real = realpath(path, nil) {
         defer { free(real) }
         return String(cString: real)
       }
-      if errno != EINTR { throw SystemError("realpath", path) }
+      if errno != EINTR { throw SystemError("realpath", path, isFolder: true) }
     }
   }
 
@@ -156,7 +157,7 @@ package enum Folder {
   /// The bytes available to this process on the file system of a folder.
   package static func freeSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()
-    guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path) }
+    guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path, isFolder: true) }
     return Int(status.f_bavail) * Int(status.f_frsize)
   }
 
@@ -174,7 +175,7 @@ package enum Folder {
   /// The bytes that the file system of a folder can hold in total for this process.
   package static func totalSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()
-    guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path) }
+    guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path, isFolder: true) }
     return Int(status.f_blocks) * Int(status.f_frsize)
   }
 }

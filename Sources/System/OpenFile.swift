@@ -10,7 +10,7 @@ package final class OpenFile: Sendable {
 
   private init(opening path: String, _ flags: Int32, mode: mode_t = 0) throws(SystemError) {
     let opened = uninterrupted { open(path, flags | O_CLOEXEC, mode) }
-    guard opened >= 0 else { throw SystemError("open", path) }
+    guard opened >= 0 else { throw SystemError("open", path, isFolder: flags & O_DIRECTORY != 0) }
     descriptor = opened
     self.path = path
   }

@@ -18,7 +18,7 @@ package final class OpenFolder: Sendable {
   private let resolution: Resolution
 
   private init(adopting descriptor: Int32, path: String, _ resolution: Resolution) throws(SystemError) {
-    guard descriptor >= 0 else { throw SystemError("open", path) }
+    guard descriptor >= 0 else { throw SystemError("open", path, isFolder: true) }
     self.descriptor = descriptor
     self.path = path
     self.resolution = resolution

@@ -11,14 +11,24 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
   /// The path or name of its object.
   package let path: String
 
+  /// Whether the object is a folder. Default: it is a file, or anything.
+  package let isFolder: Bool
+
   /// Takes `errno` as the failed call left it.
-  package init(_ operation: String, _ path: String, code: Int32 = errno) {
+  package init(_ operation: String, _ path: String, isFolder: Bool = false, code: Int32 = errno) {
     self.code = code
     self.operation = operation
     self.path = path
+    self.isFolder = isFolder
   }
 
-  package var description: String { "\(path): \(systemMessage(code)) (\(operation))" }
+  /// Names the object and the reason. The operation is left out when the object is missing, since it does not matter then.
+  package var description: String {
+    switch code {
+    case ENOENT: isFolder ? "no such folder: \(path)" : "\(path): \(systemMessage(code))"
+    default: "\(path): \(systemMessage(code)) (\(operation))"
+    }
+  }
 
   package var cause: ErrorCause { ErrorCause(errno: code) }
 

@@ -117,8 +117,8 @@ import Testing
   }
 
   @Test(arguments: [
-    ("DARKROOM_FILE_ROOT", "/none", "DARKROOM_FILE_ROOT: /none: No such file"),
-    ("DARKROOM_INBOX", "/none", "DARKROOM_INBOX: /none: No such file"),
+    ("DARKROOM_FILE_ROOT", "/none", "DARKROOM_FILE_ROOT: no such folder: /none"),
+    ("DARKROOM_INBOX", "/none", "DARKROOM_INBOX: no such folder: /none"),
     ("DARKROOM_CONFIG", "/none", "DARKROOM_CONFIG: /none: No such file"),
     ("DARKROOM_JOBS", "none", "DARKROOM_JOBS must be a whole number"),
     ("DARKROOM_MIN_PIXELS", "1G", "DARKROOM_MIN_PIXELS is 1000000000 and --max-pixels is"),
@@ -163,7 +163,7 @@ import Testing
       #expect(run.status != 0, "\(text)")
       return run.error
     }
-    #expect(try error(#"{"outbox": "/none"}"#).contains(#"config.json: "outbox": /none: No such file"#))
+    #expect(try error(#"{"outbox": "/none"}"#).contains(#"config.json: "outbox": no such folder: /none"#))
     let numbers = ["downloads", "jobs", "lock-file", "max-bytes"]
     for key in numbers {
       #expect(

@@ -218,7 +218,7 @@ import Testing
   func `only run and watch create the default folders`(words: [String]) throws {
     let folder = try TemporaryFolder()
     let elsewhere = try DarkroomCommand.run(words, in: folder).expect(status: 66)
-    #expect(elsewhere.error.contains("--inbox: inbox: No such file or directory"), "\(elsewhere.error)")
+    #expect(elsewhere.error.contains("--inbox: no such folder: inbox"), "\(elsewhere.error)")
     #expect(elsewhere.error.contains("go to the folder where darkroom works"), "\(elsewhere.error)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     #expect(try DarkroomProcess.run(["run"], in: folder).status == 0)

@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("none/x.prom", 66, "--metrics: "), ("folder", 64, "--metrics must name a new file"),
+    ("none/", 64, "--metrics must name a new file"), ("folder", 64, "--metrics must name a new file"),
     ("folder/", 64, "--metrics must name a new file"), ("link", 64, "--metrics must name a new file"),
     ("mine.csv", 64, "--metrics must name a new file"), ("outbox/x.prom", 64, "must not lie in the outbox"),
     ("inbox/x.prom", 64, "--metrics must not lie in the inbox"), ("inbox/a/x.prom", 64, "must not lie in the inbox"),
@@ -84,6 +84,34 @@ import Testing
     let run = try run(["a.txt": "coffee.jpg\n"], ["--quiet"]).expect(status: 0)
     #expect(run.error.split(separator: "\n").count == 1 && run.error.contains("--metrics cannot be written"))
     #expect(!FileManager.default.fileExists(atPath: file))
+  }
+
+  @Test func `a missing folder is one warning, and the work goes on`() throws {
+    let missing = folders.folder.file("a/b")
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let run = try folders.run(["--metrics", missing + "/x.prom", "--quiet"]).expect(status: 0)
+    #expect(run.error.split(separator: "\n").count == 1, "\(run.error)")
+    #expect(run.error.contains("warning: the file of --metrics cannot be written"), "\(run.error)")
+    #expect(run.error.hasSuffix(": no such folder: \(missing)\n"), "\(run.error)")
+    #expect(!FileManager.default.fileExists(atPath: missing))
+  }
+
+  @Test func `after SIGHUP a missing folder is one warning, and the file is written once it is there`() throws {
+    let config = folders.folder.file("config.json")
+    func configure(_ name: String) throws {
+      try #"{ "metrics": "\#(name)" }"#.write(toFile: config, atomically: true, encoding: .utf8)
+    }
+    try configure("first.prom")
+    let watch = try folders.watch(["--config", config])
+    try configure("later/second.prom")
+    watch.send(SIGHUP)
+    #expect(try watch.waitForLine(containing: "no such folder: ") != nil)
+    try folders.folder.makeFolder("later")
+    // A change of the status is written at once, not only after 15 s.
+    try folders.pause(watch)
+    let file = folders.folder.file("later/second.prom")
+    #expect(eventually({ FileManager.default.fileExists(atPath: file) }, is: { $0 }))
+    try watch.stop()
   }
 
   @Test func `watch writes while it works, and takes another file with SIGHUP`() throws {

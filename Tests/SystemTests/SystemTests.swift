@@ -16,11 +16,17 @@ import Testing
     ] as [([UInt8], String)])
   func fileName(bytes: [UInt8], expected: String) { #expect(FileName(bytes: bytes).description == expected) }
 
-  @Test("a system error names the thing, the reason and the call")
-  func systemError() {
-    let error = #expect(throws: SystemError.self) { try OpenFile(reading: "/nonexistent/x") }
-    #expect(error?.description == "/nonexistent/x: No such file or directory (open)")
-    #expect(error?.code == ENOENT)
+  @Test func `a system error names the thing and the reason, and the call unless the thing is missing`() {
+    func message(_ body: () throws -> Void) -> String? { #expect(throws: SystemError.self) { try body() }?.description }
+    #expect(message { _ = try OpenFile(reading: "/proc/1/x/y") } == "/proc/1/x/y: No such file or directory")
+    #expect(message { _ = try OpenFile(reading: "/dev/null/x") } == "/dev/null/x: Not a directory (open)")
+    let none = "/nonexistent/x"
+    #expect(message { _ = try OpenFile(folder: none) } == "no such folder: \(none)")
+    #expect(message { _ = try OpenFolder(none) } == "no such folder: \(none)")
+    #expect(message { _ = try OpenFolder("/proc").folder("x/y") } == "no such folder: /proc/x/y")
+    #expect(message { _ = try Folder.resolved(none) } == "no such folder: \(none)")
+    #expect(message { _ = try Folder.names(in: none) } == "no such folder: \(none)")
+    #expect(message { _ = try Folder.freeSpace(none) } == "no such folder: \(none)")
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import Glibc
 import System
 
 /// The file of `--metrics`, for node_exporter's textfile collector. Used on the thread of `Darkroom`.
@@ -20,8 +21,9 @@ package final class MetricsFile {
 
   private var metrics = Metrics(started: Clock.wallSeconds)
 
-  /// The values that earlier processes have left in the first file, so that counts continue through the runs of cron.
-  private lazy var earlier = path.map(Self.values) ?? [:]
+  /// The values that earlier processes have left in the first file that could be written, so that counts continue through the
+  /// runs of cron; nil before that. Its folder may be missing until then, as while it is not mounted.
+  private var earlier: [String: Double]?
 
   /// What was written last, and when; nil before the first.
   private var written: (metrics: Metrics, status: Status, time: Double)?
@@ -56,10 +58,12 @@ package final class MetricsFile {
     }
     due = now + Self.renewal
     let families = metrics.families(status, now: Clock.monotonicMilliseconds, isLast: isLast)
-    let earlier = earlier
-    do {
+    let earlier = earlier ?? Self.values(in: path)
+    do throws(SystemError) {
+      // A file that has appeared there since the last time may be a user's.
+      if written == nil || isFailing, !Self.mayReplace(path) { throw SystemError("rename", path, code: EEXIST) }
       try Self.replace(path, with: families.map { $0.text(continuing: earlier) }.joined())
-      (written, isFailing) = ((metrics, status, now), false)
+      (written, isFailing, self.earlier) = ((metrics, status, now), false, earlier)
       return nil
     } catch {
       defer { isFailing = true }

@@ -88,16 +88,17 @@ extension Settings {
     }
   }
 
-  /// The path of the file for Prometheus, with its folder resolved.
-  /// - Throws: `StopError.missing` without its folder; `UsageError` when something else than an earlier such file would be replaced,
+  /// The path of the file for Prometheus, with its folder resolved. The folder may be missing: the file is written once it is
+  /// there.
+  /// - Throws: `StopError.missing` when the folder is none, or closed to this user; `UsageError` when something else than an earlier such file would be replaced,
   ///   or the file is in the inbox, the outbox or the state folder; `SystemError`.
   private func metricsFile(_ path: String, _ configuration: Configuration) throws -> String {
     let name = origins["metrics"] ?? "--metrics"
     let file: String
     do {
-      let folder = try Folder.resolved(Folder.parent(of: path))
+      let folder = try Folder.resolvedWhenCreated(Folder.parent(of: path))
       file = (folder == "/" ? "/" : folder + "/") + Folder.name(of: path)
-      _ = try OpenFolder(searching: folder)
+      if !Self.isMissing(folder) { _ = try OpenFolder(searching: folder) }
     } catch  where error.cause.isOfMachine && error.cause != .permission {
       throw error
     } catch {

@@ -65,10 +65,24 @@ import Testing
     }
   }
 
+  @Test func `counts continue from a file whose folder is there only later, and a user's file there stays`() throws {
+    let (late, mine) = (MetricsFile(path: folder.file("b/late.prom")), MetricsFile(path: folder.file("b/mine.prom")))
+    for file in [late, mine] { #expect(file.write(status, now: 0)?.code == ENOENT) }
+    try folder.makeFolder("b")
+    let earlier = "# HELP darkroom_workers_lost_total x\ndarkroom_workers_lost_total 4\n"
+    try earlier.write(toFile: folder.file("b/late.prom"), atomically: true, encoding: .utf8)
+    try "mine".write(toFile: folder.file("b/mine.prom"), atomically: true, encoding: .utf8)
+    for file in [late, mine] { #expect(file.write(status, now: 15) == nil) }
+    #expect(try String(contentsOfFile: folder.file("b/mine.prom"), encoding: .utf8) == "mine")
+    let text = try String(contentsOfFile: folder.file("b/late.prom"), encoding: .utf8)
+    #expect(text.contains("darkroom_workers_lost_total 4\n"), "\(text)")
+  }
+
   @Test func `another file gets the same numbers`() throws {
     let earlier = folder.file("a/other.prom")
-    try "darkroom_workers_lost_total 4\n".write(toFile: path, atomically: true, encoding: .utf8)
-    try "darkroom_workers_lost_total 9\n".write(toFile: earlier, atomically: true, encoding: .utf8)
+    let ours = "# HELP darkroom_workers_lost_total Lost.\n"
+    try (ours + "darkroom_workers_lost_total 4\n").write(toFile: path, atomically: true, encoding: .utf8)
+    try (ours + "darkroom_workers_lost_total 9\n").write(toFile: earlier, atomically: true, encoding: .utf8)
     #expect(file.write(status, now: 0) == nil)
     file.path = earlier
     #expect(file.write(status, now: 1) == nil)
