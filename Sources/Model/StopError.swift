@@ -43,6 +43,9 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
 
   package var isMissing: Bool { if case .missing = self { true } else { false } }
 
+  /// Whether another instance owns a folder.
+  package var isBusy: Bool { if case .busy = self { true } else { false } }
+
   /// Whether another instance owns this folder.
   package func isBusy(_ path: String?) -> Bool { if case .busy(let folder, _) = self { folder == path } else { false } }
 

@@ -130,6 +130,37 @@ import Testing
     #expect(try folders.run(["--filters", "none"]).status == 0)
   }
 
+  @Test(arguments: [[], ["--name", "night list"]])
+  func `beside another instance the list is not accepted, and the command that is printed takes it`(
+    more: [String]
+  ) throws {
+    let folders = try DarkroomFolders()
+    let watch = try folders.watch(["--filters", "none"])
+    let run = try self.run("echo coffee.jpg | " + folders.line("run", more + ["-", "--quiet"]), in: folders.folder)
+    #expect(run.status == 75, "\(run.error)")
+    let hint = try #require(run.error.split(separator: "\n").last { $0.hasPrefix("standard input was NOT accepted; ") })
+    let command = try #require(hint.firstRange(of: "pipe it again into: ")).upperBound
+    let add = try self.run("echo coffee.jpg | " + hint[command...], in: folders.folder).expect(status: 0)
+    let job = String(add.output.dropLast())
+    #expect(more.isEmpty ? job.hasPrefix("stdin-") : job == "night list")
+    #expect(try watch.waitForLine(containing: "\(job): succeeded") != nil)
+    try watch.stop()
+  }
+
+  @Test func `beside an instance with another inbox it is not accepted, either, and a file is where it was`() throws {
+    let (folders, other) = (try DarkroomFolders(), try DarkroomFolders())
+    let watch = try folders.watch()
+    let line = folders.line("run", ["--inbox", other.inbox, "-", "more.txt"])
+    let run = try self.run("echo coffee.jpg >more.txt; echo coffee.jpg | \(line)", in: folders.folder)
+    #expect(run.status == 75, "\(run.error)")
+    let inbox = "darkroom add --inbox \(other.inbox)"
+    #expect(
+      run.error.contains("\nstandard input was NOT accepted; for the next start, pipe it again into: \(inbox)"),
+      "\(run.error)")
+    #expect(!run.error.contains("add --inbox \(other.inbox) more.txt"), "\(run.error)")
+    try watch.stop()
+  }
+
   @Test(arguments: ["<&-", "<."])
   func `one that cannot be read ends with 66`(redirection: String) throws {
     let run = try run("darkroom run - \(redirection)")

@@ -11,7 +11,7 @@ struct RunCommand: Command {
     Manifests named on the command line are copied first and left where they are, unless they lie in the inbox; - reads one
     from standard input: JSON lines, or the format that its beginning shows. Its job is called stdin unless --name says
     otherwise. If another instance has the inbox, exits with 75 and prints the add command that leaves the manifests in the
-    inbox: a running watch processes them, else the next start. Prints the path of each report on standard output. The state
+    inbox: a running watch processes them, else the next start. Standard input must then be piped into it again. Prints the path of each report on standard output. The state
     of a report is succeeded, partial (some entries failed), failed (none succeeded), cancelled, rejected (the manifest has
     errors, or its source could not be read: source-failed) or, in history/, superseded (the manifest was replaced
     meanwhile). An entry that comes after one that failed fails with dependency-failed.
@@ -66,14 +66,8 @@ struct RunCommand: Command {
     } catch let error as StopError where error.isBusy(inbox) && isQuiet && manifests.isEmpty {
       // The other process does the work: no reason for cron to send mail.
       return .tryAgain
-    } catch let error as StopError where error.isBusy(inbox) && !manifests.isEmpty {
-      let add = ["darkroom", "add"] + invocation.settings.folderOptions + invocation.operands
-      // What has been read from standard input is gone, and a URL may have a password.
-      let isRepeatable = !invocation.operands.contains { $0 == "-" || $0.contains("://") }
-      let hint =
-        "for that instance, if it is a \"watch\", or else for the next start: "
-        + add.map(\.shellQuoted).joined(separator: " ")
-      invocation.console.fail("\(error)", hint: isRepeatable ? hint : nil)
+    } catch let error as StopError where error.isBusy && !manifests.isEmpty {
+      invocation.console.fail("\(error)", hint: busyHint(invocation, job: job, ownsInbox: error.isBusy(inbox)))
       return .tryAgain
     } catch StopError.pausedTooLong(_, _, isKnown: true) where isQuiet {
       // The last process has said so.
@@ -81,6 +75,27 @@ struct RunCommand: Command {
     } catch is CancellationError {
       return signals.exitCode ?? .terminated
     }
+  }
+
+  /// The commands that leave the given manifests in the inbox while another instance runs, and that standard input was not
+  /// accepted: what has been read of it is gone. nil when there is nothing to say.
+  /// - Parameter ownsInbox: Whether that instance has the inbox, and not only the outbox.
+  private func busyHint(_ invocation: Invocation, job: String?, ownsInbox: Bool) -> String? {
+    let reader =
+      ownsInbox ? "for that instance, if it is a \"watch\", or else for the next start" : "for the next start"
+    let add = ["darkroom", "add"] + invocation.settings.folderOptions
+    func command(_ words: [String]) -> String { (add + words).map(\.shellQuoted).joined(separator: " ") }
+    var lines: [String] = []
+    if invocation.operands.contains("-") {
+      let words = (job.map { ["--name", $0] } ?? []) + ["-"]
+      lines.append("standard input was NOT accepted; \(reader), pipe it again into: \(command(words))")
+    }
+    let files = invocation.operands.filter { $0 != "-" }
+    // A URL may have a password.
+    if ownsInbox, !files.isEmpty, !files.contains(where: { $0.contains("://") }) {
+      lines.append("\(reader): \(command(files))")
+    }
+    return lines.isEmpty ? nil : lines.joined(separator: "\n")
   }
 }
 
