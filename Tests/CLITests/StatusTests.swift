@@ -26,6 +26,37 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.inbox) == ["job.txt"])
   }
 
+  @Test(arguments: [false, true])
+  func `beside a run, what came after it began is queued, and waits for the next start`(isNamed: Bool) throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    let first = folders.folder.file("first.txt")
+    try (server.url("0") + "\n").write(toFile: first, atomically: true, encoding: .utf8)
+    if !isNamed { #expect(try folders.ask("add", [first]).status == 0) }
+    let run = try folders.start("run", ["--filters", "none"] + (isNamed ? [first] : []))
+    #expect(try server.nextRequest() == "/0")
+    try folders.drop("later.txt", "coffee.jpg\n")
+    try folders.drop("first.json", #"["coffee.jpg"]"#)
+    let queued = [
+      "queued: first.json, after the other manifest of job first, waits for the next start",
+      "queued: later.txt, waits for the next start",
+    ]
+    let lines = try eventually(
+      { try status(folders).filter { $0.hasPrefix("queued: ") }.sorted() }, is: { $0.count == 2 })
+    #expect(lines == queued)
+    let json = try folders.status()
+    #expect((json["queued_next_start"] as? [String])?.sorted() == ["first.json", "later.txt"])
+    #expect(json["queued_total"] as? Int == 2)
+    try server.release(1)
+    #expect(try run.finish().status == 0)
+    // All wait for the next start now.
+    #expect(
+      try status(folders).filter { $0.hasPrefix("queued: ") }.sorted() == ["queued: first.json", "queued: later.txt"])
+    #expect(try folders.status()["queued_next_start"] == nil)
+    #expect(try folders.run(["--filters", "none"]).status == 0)
+    #expect(folders.exists("later/report.json"))
+  }
+
   @Test func `folders in the inbox are named, with and without an instance, and nobody is told of them`() throws {
     let folders = try DarkroomFolders()
     for name in ["pictures", "old.json", "readme"] {

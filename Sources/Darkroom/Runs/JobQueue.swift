@@ -67,6 +67,10 @@ struct JobQueue {
     var isIncomplete = false
   }
 
+  /// The manifests of the last scan that this process does not take, because it is a `run` that began before, or leaves their
+  /// jobs to the next start.
+  private var excluded: [InboxScan.Manifest] = []
+
   /// The last scan; nil before the first.
   private var scan: Scan?
 
@@ -138,14 +142,19 @@ struct JobQueue {
       Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }),
       !(wanted ?? []).isDisjoint(with: unexamined)
     )
-    return wanted.map { wanted in fresh.filter { wanted.contains($0.key) } } ?? fresh
+    excluded = []
+    guard let wanted else { return fresh }
+    excluded = fresh.filter { !wanted.contains($0.key) }
+    return excluded.isEmpty ? fresh : fresh.filter { wanted.contains($0.key) }
   }
 
   /// Records a scan of the inbox.
   /// - Parameter settled: The manifests that are not being written any more.
   mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
     let held = goal == .watch ? [] : Set(left.missingOptions.keys)
-    let fresh = blocked.isEmpty && held.isEmpty ? fresh : fresh.filter { !blocked.union(held).contains($0.job) }
+    let left = blocked.union(held)
+    if !left.isEmpty { excluded += fresh.filter { left.contains($0.job) } }
+    let fresh = left.isEmpty ? fresh : fresh.filter { !left.contains($0.job) }
     scan = Scan(
       present: fresh, open: Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first }),
       settled: settled[...], changed: liveFiles.isEmpty ? [] : settled.filter { liveFiles.contains($0.key) },
@@ -353,15 +362,29 @@ struct JobQueue {
 
   /// The manifests that wait to become live only to be cancelled, at most `limit` of them; nil when there are none.
   func queuedCancelled(limit: Int) -> [String]? {
-    guard !cancelled.isEmpty, let scan else { return nil }
-    let files = scan.present.lazy.filter { scan.open[$0.key] != nil && cancelled.contains($0.cancelKey) }.map(\.file)
+    guard !cancelled.isEmpty else { return nil }
+    let files = (openInInbox + excluded).filter { cancelled.contains($0.cancelKey) }.map(\.file)
     return files.isEmpty ? nil : Array(files.prefix(limit))
   }
 
+  /// The manifests of the last scan that have not been handled since.
+  private var openInInbox: LazyFilterSequence<[InboxScan.Manifest]> {
+    (scan?.present ?? []).lazy.filter { scan?.open[$0.key] != nil }
+  }
+
+  private var takesInbox: Bool { if case .named = goal { false } else { true } }
+
   /// The manifests that wait to become live, settled or not, at most `limit` of them, and their total number.
   func queued(limit: Int) -> (files: [String], total: Int) {
-    let inInbox = (scan?.present ?? []).lazy.filter { scan?.open[$0.key] != nil }.map(\.file)
     let names = named.prefix(limit).map(\.description)
-    return (names + inInbox.prefix(max(0, limit - names.count)), named.count + (scan?.open.count ?? 0))
+    guard takesInbox else { return (names, named.count) }
+    return (names + openInInbox.prefix(max(0, limit - names.count)).map(\.file), named.count + (scan?.open.count ?? 0))
+  }
+
+  /// The manifests in the inbox that wait for the next start, at most `limit` of them, and their total number.
+  func queuedForNextStart(limit: Int) -> (files: [String], total: Int) {
+    let others = takesInbox ? [] : openInInbox.prefix(limit).map(\.file)
+    let total = (takesInbox ? 0 : scan?.open.count ?? 0) + excluded.count
+    return (others + excluded.prefix(max(0, limit - others.count)).map(\.file), total)
   }
 }

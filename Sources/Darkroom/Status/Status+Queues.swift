@@ -6,6 +6,16 @@ import Operations
 import System
 
 extension Status {
+  /// Adds the manifests that wait for the next start after those that the process takes.
+  /// - Parameter replaceable: The files of live jobs that another file of the same name replaces.
+  mutating func addQueuedForNextStart(_ next: (files: [String], total: Int), replaceable: Set<String>) {
+    let files = next.files.prefix(Self.listLimit - queued.count)
+    queued += files
+    queued_total += next.total
+    if !files.isEmpty { queued_next_start = Array(files) }
+    findQueuedBehind(replaceable: replaceable.subtracting(files))
+  }
+
   /// Finds the queued manifests that wait for another one of the same job.
   /// - Parameter replaceable: The files of live jobs that another file of the same name replaces. Default: none.
   mutating func findQueuedBehind(replaceable: Set<String> = []) {

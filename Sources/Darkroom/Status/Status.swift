@@ -199,6 +199,8 @@ package struct Status: Sendable, Equatable, Codable {
   /// The manifests that wait to become live, at most `listLimit`.
   package var queued: [String] = []
   package var queued_total = 0
+  /// The queued manifests that the process does not take and that wait for the next start; nil when there are none.
+  package var queued_next_start: [String]?
   /// The queued manifests that wait for another one of the same job; nil when there are none.
   package var queued_behind: [QueuedBehind]?
   /// The queued manifests that will be cancelled; nil when there are none.

@@ -94,7 +94,8 @@ final class StatusWriter {
       status.waits_total = waits.count
     }
     (status.queued, status.queued_total) = jobs.table.queue.queued(limit: Status.listLimit)
-    status.findQueuedBehind(replaceable: Set(jobs.runs.values.compactMap(\.replaceableFile)))
+    let replaceable = Set(jobs.runs.values.compactMap(\.replaceableFile))
+    status.addQueuedForNextStart(jobs.table.queue.queuedForNextStart(limit: Status.listLimit), replaceable: replaceable)
     status.queued_cancelled = jobs.table.queue.queuedCancelled(limit: Status.listLimit)
     status.findQueuedOpen { open.contains(FileName($0)) }
     status.queues = jobs.pending.status

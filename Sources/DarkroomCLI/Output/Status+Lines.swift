@@ -63,9 +63,11 @@ extension Status {
     let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })
     let open = Set(queued_open ?? [])
     let cancelled = Set(queued_cancelled ?? [])
+    let next = Set(queued_next_start ?? [])
     let notes = queued.map { file in
       let note =
         (behind[file].map(\.text) ?? "") + (open.contains(file) ? ", which some process has open for writing" : "")
+        + (next.contains(file) ? ", waits for the next start" : "")
         + (cancelled.contains(file) ? ", to be cancelled" : "")
       return (file, note)
     }

@@ -82,6 +82,7 @@ import TestSupport
       #expect(queue.isOver == (goal == .inbox))
       let fresh = queue.fresh(of: manifests)
       #expect(fresh.map(\.file) == (goal == .inbox ? [] : ["b.txt"]))
+      #expect(queue.queuedForNextStart(limit: 9).files == (goal == .inbox ? ["b.txt"] : []))
     }
   }
 
@@ -90,7 +91,8 @@ import TestSupport
     var queue = try Self.queue(.named(files), unfinished: [Self.job])
     Self.scan(&queue, [Self.manifest("a.txt")])
     #expect(Self.next(&queue) == .unfinished(Self.job))
-    #expect(queue.queued(limit: 9) == (files.map(\.path) + ["a.txt"], 3))
+    #expect(queue.queued(limit: 9) == (files.map(\.path), 2))
+    #expect(queue.queuedForNextStart(limit: 9) == (["a.txt"], 1))
     #expect(Self.next(&queue) == .named(files[0]))
     #expect(!queue.isOver)
     #expect(Self.next(&queue) == .named(files[1]))
@@ -105,6 +107,8 @@ import TestSupport
     #expect(Self.next(&queue) == .dropped(a))
     queue.pass("a", identity: a.identity.text)
     Self.scan(&queue, [a, b, c])
+    #expect(queue.queued(limit: 9) == (["b"], 1) && queue.queuedForNextStart(limit: 9) == (["c"], 1))
+    #expect(queue.queuedForNextStart(limit: 0) == ([], 1))
     #expect(Self.next(&queue) == .dropped(b))
     queue.pass("b", identity: b.identity.text)
     #expect(Self.next(&queue) == nil)

@@ -21,4 +21,17 @@ import Testing
         .init(file: "b.json", job: "b"),
       ])
   }
+
+  @Test func `what waits for the next start comes last, within the limit, and replaces nothing`() {
+    var status = Status(version: "1", inbox: "in", outbox: "out")
+    status.jobs = [.init(job: "a", run_id: "1", state: "running")]
+    (status.queued, status.queued_total) = (["b.txt"], 1)
+    status.addQueuedForNextStart((["a.txt", "c.txt"], 7), replaceable: ["a.txt"])
+    #expect(status.queued == ["b.txt", "a.txt", "c.txt"] && status.queued_total == 8)
+    #expect(status.queued_next_start == ["a.txt", "c.txt"])
+    #expect(status.queued_behind == [.init(file: "a.txt", job: "a")])
+    status.queued = Array(repeating: "b.txt", count: Status.listLimit - 1)
+    status.addQueuedForNextStart((["c.txt", "d.txt"], 2), replaceable: [])
+    #expect(status.queued.count == Status.listLimit && status.queued_next_start == ["c.txt"])
+  }
 }
