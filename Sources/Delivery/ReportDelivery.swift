@@ -28,6 +28,9 @@ package struct ReportDelivery: Sendable {
   /// The head of the report, if this process has written it.
   package let head: ReportHead?
 
+  /// The warning that `--prune` has removed nothing; nil without one.
+  package var notPruned: String?
+
   /// Whether some documents may have their final names already, by an earlier attempt or a process that died.
   package var isRepeated = false
 

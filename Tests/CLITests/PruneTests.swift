@@ -78,6 +78,33 @@ import Testing
     #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
   }
 
+  @Test func `it is said once in the log when something would have gone, and with --quiet not each night`() throws {
+    func said(_ manifest: String, _ more: [String] = []) throws -> [String] {
+      let lines = try run(manifest, ["--prune", "--accept-failures", "1000"] + more).error.split(separator: "\n")
+      return lines.filter { $0.contains("--prune") }.map { String($0).replacing(#/^\S+ /#, with: "") }
+    }
+    let warning = "job: warning: --prune has removed no results of earlier runs, since "
+    #expect(try run(Self.three).status == 0)
+    // Nothing would have gone: what failed has its result of the last run.
+    #expect(try said(#"{"a": "coffee.jpg", "s/b": "missing.jpg", "c": "chelsea-small.png", "x": "missing.jpg"}"#) == [])
+    #expect(try folders.report("job").warnings == nil)
+    #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
+    let fewer = #"{"a": "coffee.jpg", "x": "missing.jpg"}"#
+    #expect(try said(fewer, ["--quiet"]) == [warning + "1 entry failed"])
+    #expect(try said(fewer, ["--quiet"]) == [])
+    #expect(try said(fewer) == [warning + "1 entry failed"])
+    #expect(try said("{}") == [warning + "the manifest has no entries"])
+    // Rejected runs say that, and nothing else.
+    #expect(try said(#"{"a": {"url": "coffee.jpg", "filters": "nonsense"}}"#) == [])
+    // Another format of an entry is something, and what somebody has changed is not.
+    let webp =
+      #"{"a": {"url": "coffee.jpg", "format": "webp"}, "s/b": "rocket.jpg", "c": "chelsea-small.png", "x": "none.jpg"}"#
+    #expect(try said(webp) == [warning + "1 entry failed"])
+    try Data("mine".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job/images/a.jpg"))
+    #expect(try said(webp) == [])
+    try check()
+  }
+
   @Test func `what somebody has changed or put there stays`() throws {
     let images = folders.outbox + "/job/images"
     #expect(try run(Self.three, ["--filters", "none", "--metadata", "all"]).status == 0)

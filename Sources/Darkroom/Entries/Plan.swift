@@ -63,6 +63,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
 
     /// Whether entries of the last one failed.
     var hasFailures = false
+
+    /// Whether the report of the last one says that `--prune` has removed nothing.
+    var wasNotPruned = false
   }
 
   /// How entries begin that are not simply pending.

@@ -28,6 +28,12 @@ package struct JobSummary: Sendable, Equatable {
   /// Whether its manifest should have replaced a live job's and was rejected. The live job continues. Default: false.
   package var isRejectedReplacement = false
 
+  /// The warning that `--prune` has removed nothing; nil without one. Default: nil.
+  package var notPruned: String?
+
+  /// Whether the report of the job's last run has no such warning. Default: false.
+  package var isNewlyNotPruned = false
+
   /// Whether it has no entries, and `Configuration.failEmpty` makes that a failure. Default: false.
   package var isEmptyFailure = false
 

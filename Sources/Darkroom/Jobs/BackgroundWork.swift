@@ -90,7 +90,7 @@ final class BackgroundWork {
   /// Writes the documents of a run whose rows are all durable.
   func writeReport(_ run: Int, _ reporting: JobRun.Reporting, pauses: [LedgerPause]) {
     let (plan, outcome) = (reporting.plan, reporting.outcome)
-    var file = ReportFile(
+    let file = ReportFile(
       run: plan.run, manifest: plan.manifest, outcome: outcome, pauses: pauses, index: plan.index,
       ledger: planner.ledger, state: planner.state, sources: plan.sources,
       accessRefused: { [send] in send(.accessRefused($0)) }, manifestWarnings: plan.findings.warnings,
@@ -100,15 +100,20 @@ final class BackgroundWork {
     let (hasPredecessor, hasPages) = (reporting.hasPredecessor, planner.configuration.gallery == .on)
     let prunes = planner.configuration.prune
     let obstacle = outcome.obstacleToPruning(plan.manifest)
-    let pruning =
-      prunes && obstacle == nil ? Pruning(run: plan.run, index: plan.index, ledger: planner.ledger) : nil
-    if prunes, plan.earlier.hasOutputs { file.notPruned = obstacle }
+    let pruning = prunes ? Pruning(run: plan.run, index: plan.index, ledger: planner.ledger) : nil
+    // A rejected run has no rows; of a superseded one the next run tells.
+    let mayWarn = plan.earlier.hasOutputs && outcome.state != .rejected && outcome.state != .superseded
     DispatchQueue(label: "Report").async(group: group) { [send, file] in
+      var file = file
       do {
         if hasPredecessor { try history.putAside() }
         // What cannot be removed now is removed after a later run.
         try? history.prune(keeping: keepHistory, keepsLastGood: hasPages && outcome.state == .rejected)
-        try? pruning?.prune()
+        if obstacle == nil {
+          try? pruning?.prune()
+        } else if mayWarn, let pruning, (try? pruning.hasObsolete()) != false {
+          file.notPruned = obstacle
+        }
         send(.written(run: run, try file.write()))
       } catch {
         send(.unwritten(run: run, error))

@@ -210,7 +210,7 @@ struct JobPlanner: Sendable {
     // A job's folder that was created just now, or is without an images folder, has no results.
     run.mayFindFiles = try unsynced.isEmpty && folder.status(of: "images") != nil
     let lastRun = try ledger.lastRun(job: job.name)
-    let earlier = Plan.EarlierRuns(
+    var earlier = Plan.EarlierRuns(
       isNone: lastRun == nil, hasOutputs: try ledger.hasOutputs(job: job.name),
       hasFailures: try lastRun.map(ledger.hasFailures) ?? false)
     let names = try namedRun(for: task)
@@ -218,7 +218,9 @@ struct JobPlanner: Sendable {
     var findings: ManifestFindings
     (index, findings) = try makeIndex(task, isInMemory: !earlier.hasOutputs && !earlier.hasFailures, lastNames: names)
     findings.warnings += manifest.list?.manifestWarnings ?? []
-    let reported = findings.warnings.isEmpty ? [] : reportedWarnings(of: lastRun, in: run.folder)
+    let mayWarn = !findings.warnings.isEmpty || configuration.prune && earlier.hasOutputs
+    let reported = mayWarn ? reportedWarnings(of: lastRun, in: run.folder) : []
+    earlier.wasNotPruned = reported.contains { $0.hasPrefix(ReportWarning.notPrunedStart) }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {
       var plan = try planSource(source, task, run, index, findings, unsynced)

@@ -66,7 +66,8 @@ extension RunTable {
       .observe(
         .jobEnded(
           JobSummary(
-            run.name, outcome.job, reporting.plan, isAccepted: isAccepted, isEmptyFailure: isEmptyFailure))),
+            run.name, outcome.job, reporting.plan, isAccepted: isAccepted, isEmptyFailure: isEmptyFailure,
+            notPruned: reporting.report?.notPruned))),
     ]
   }
 
@@ -82,12 +83,15 @@ extension RunTable {
 }
 
 extension JobSummary {
-  fileprivate init(_ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool, isEmptyFailure: Bool) {
+  fileprivate init(
+    _ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool, isEmptyFailure: Bool, notPruned: String?
+  ) {
     self.init(
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
       isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
       problems: outcome.problems.map { ($0.location.isEmpty ? "" : $0.location + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
-      isRejectedReplacement: outcome.isRejectedReplacement == true, isEmptyFailure: isEmptyFailure)
+      isRejectedReplacement: outcome.isRejectedReplacement == true, notPruned: notPruned,
+      isNewlyNotPruned: notPruned != nil && !plan.earlier.wasNotPruned, isEmptyFailure: isEmptyFailure)
   }
 }

@@ -127,6 +127,11 @@ struct EventLog {
     if summary.isRejectedReplacement {
       lines.append(rejected("the job goes on with its earlier manifest" + see(summary)))
     }
+    // As with warnings of manifests, what cron mails it mails once.
+    if let notPruned = summary.notPruned {
+      let least = summary.isNewlyNotPruned ? Settings.Verbosity.quiet : .normal
+      lines.append(LogLine(.warning, from: least, event: event, job: summary.job, "warning: \(notPruned)"))
+    }
     if summary.state != .rejected { lines.append(counts(of: summary, event)) }
     if summary.isLast { newFailures[summary.job] = nil }
     return lines

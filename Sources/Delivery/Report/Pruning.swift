@@ -22,11 +22,7 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
   /// completed by the next.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
   package func prune() throws {
-    try index.fill { try index.prepareKept() }
-    try ledger.eachEndedPage(run: run.runID) { page in
-      let rows = try page.map { try ReportRow(parsing: $0.row) }
-      try index.fill { for file in rows.flatMap(\.keptFiles) { try index.keep(file) } }
-    }
+    try keepDelivered()
     try ledger.eachOutputPage(job: run.job) { page in
       var folders: Set<String> = []
       let removed = try page.filter { try !index.keeps($0.target) && remove($0, &folders) }
@@ -35,20 +31,66 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
     }
   }
 
+  /// Whether an earlier run has delivered a file that may be removed, and that is none of an entry of this one. What an entry
+  /// without a result has of an earlier run is one of its files.
+  /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
+  package func hasObsolete() throws -> Bool {
+    try keepDelivered()
+    var hasFound = false
+    try ledger.eachOutputPage(job: run.job) { page in
+      guard !hasFound else { return }
+      hasFound = try page.contains { output in
+        try !index.keeps(output.target) && !index.keeps(output.target.withoutExtension) && removable(output) != nil
+      }
+    }
+    return hasFound
+  }
+
+  /// Marks the files of the run's rows as kept and, without extension, those that rows without a result may have.
+  private func keepDelivered() throws {
+    try index.fill { try index.prepareKept() }
+    try ledger.eachEndedPage(run: run.runID) { page in
+      let files = try page.flatMap { ended in
+        let files = try ReportRow(parsing: ended.row).keptFiles
+        return try files.isEmpty ? index.entry(at: ended.position)?.possibleFiles ?? [] : files
+      }
+      try index.fill { for file in files { try index.keep(file) } }
+    }
+  }
+
   /// Removes a file if it may be removed.
   /// - Parameter folders: Receives the subfolder of a removed file.
   /// - Returns: Whether it was removed. A file that cannot be removed now is left to a later run.
   private func remove(_ output: LedgerOutput, _ folders: inout Set<String>) -> Bool {
-    guard output.wasMade, let folder = try? run.folder.open(Folder.parent(of: output.target)) else { return false }
+    guard let folder = removable(output), (try? folder.remove(Folder.name(of: output.target))) != nil else {
+      return false
+    }
+    folders.insert(Folder.parent(of: output.target))
+    return true
+  }
+
+  /// The folder of a file that is what was delivered; nil for any other file.
+  private func removable(_ output: LedgerOutput) -> OpenFolder? {
+    guard output.wasMade, let folder = try? run.folder.open(Folder.parent(of: output.target)) else { return nil }
     let name = Folder.name(of: output.target)
     guard let found = try? folder.status(of: name), found.kind == .file,
       found.identity.text == output.identity
         || (try? run.folder.holds(output.target, bytes: output.bytes, sha256: output.sha256)) == true,
-      (try? folder.status(of: name))??.identity == found.identity, (try? folder.remove(name)) != nil
-    else { return false }
-    folders.insert(Folder.parent(of: output.target))
-    return true
+      (try? folder.status(of: name))??.identity == found.identity
+    else { return nil }
+    return folder
   }
+}
+
+extension Entry {
+  /// Its files without their extensions.
+  fileprivate var possibleFiles: [String] {
+    Artifact.Kind.allCases.map { $0.folder + "/" + ($0 == .original ? lineName : name) }
+  }
+}
+
+extension String {
+  fileprivate var withoutExtension: String { lastIndex(of: ".").map { String(self[..<$0]) } ?? self }
 }
 
 extension ReportRow {

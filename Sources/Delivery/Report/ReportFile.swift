@@ -25,7 +25,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
   /// Called when the file system refuses to set the permissions of the manifest. Default: does nothing.
   package var accessRefused: @Sendable (SystemError) -> Void = { _ in }
 
-  /// Why `--prune` removes nothing; nil when it does, or is not given.
+  /// Why `--prune` removes nothing; nil when it does, is not given, or has nothing to remove.
   package var notPruned: String?
 
   /// The warnings about the manifest.
@@ -86,7 +86,9 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     let head = try head(with: page)
     documents.append(try write("report.json", to: run.folder.report, mode: 0o666) { try writeReport($0, head, page) })
     page?.place()
-    return try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents, head: head)
+    var report = try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents, head: head)
+    report.notPruned = notPruned.map(ReportWarning.notPruned)
+    return report
   }
 
   /// Syncs the log, which contains all rows, before the report says that the run is done.
@@ -178,10 +180,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
         code: .pageObstacle, message: "\(ExistingPage.name) is \(obstacle) and stays: the job has no page",
         location: ExistingPage.name)
     }
-    let kept = notPruned.map { why in
-      ReportWarning(
-        code: .notPruned, message: "--prune has removed no results of earlier runs, since \(why)", location: "")
-    }
+    let kept = notPruned.map { ReportWarning(code: .notPruned, message: ReportWarning.notPruned($0), location: "") }
     return ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses,
       warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle, kept].compactMap { $0 })

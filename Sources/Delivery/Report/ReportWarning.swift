@@ -14,6 +14,11 @@ package struct ReportWarning: Sendable, Equatable {
     case notPruned = "not-pruned"
   }
 
+  /// The beginning of the message that `--prune` has removed nothing; its cause follows.
+  package static let notPrunedStart = "--prune has removed no results of earlier runs, since "
+
+  static func notPruned(_ why: String) -> String { notPrunedStart + why }
+
   /// For people.
   let message: String
 
