@@ -8,14 +8,14 @@ enum CommandTable {
     CommandGroup("jobs", [AddCommand(), WaitCommand(), CancelCommand(), RetryCommand()]),
     CommandGroup("pauses", [PauseCommand(), ResumeCommand()]),
     CommandGroup("manifests and recipes", [CheckCommand(), FiltersCommand()]),
-    CommandGroup("care", [DoctorCommand()]),
+    CommandGroup("care", [DoctorCommand(), GCCommand()]),
     CommandGroup("help", [HelpCommand()]),
   ]
 
   static let all = groups.flatMap(\.commands)
 
   /// Commands that a later version will have.
-  static let unavailable: Set = ["gc", "shard"]
+  static let unavailable: Set = ["shard"]
 
   /// - Throws: `UsageError` that names the nearest command, or all of them.
   static func command(named name: String) throws -> any Command {

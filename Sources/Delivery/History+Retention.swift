@@ -5,7 +5,7 @@ import System
 /// Removes the oldest runs of a job from `history`.
 extension History {
   /// The most folders that one call removes.
-  static let mostRemoved = 1000
+  package static let mostRemoved = 1000
 
   /// Removes folders that have the name of a run and contain only files of a run, and continues where a process that
   /// died has stopped. Symbolic links are not followed. Must be called while the job is live, so that nothing is added
@@ -16,49 +16,85 @@ extension History {
   ///     Default: false.
   /// - Throws: `SystemError` when a file cannot be removed now.
   package func prune(keeping count: Int, keepsLastGood: Bool = false) throws(SystemError) {
+    guard let (history, names) = try expired(keeping: count, keepsLastGood: keepsLastGood) else { return }
+    var removed = 0
+    for name in names where removed < Self.mostRemoved {
+      if let run = try removable(name, from: history) {
+        try remove(run, name, from: history)
+        removed += 1
+      }
+    }
+  }
+
+  /// The runs that `prune` removes, at once or with its next calls.
+  /// - Returns: Their names, with the bytes of their files.
+  package func prunable(keeping count: Int, keepsLastGood: Bool = false) throws(SystemError) -> [(
+    run: String, bytes: Int
+  )] {
+    guard let (history, names) = try expired(keeping: count, keepsLastGood: keepsLastGood) else { return [] }
+    var runs: [(run: String, bytes: Int)] = []
+    for name in names {
+      guard let run = try removable(name, from: history) else { continue }
+      var bytes = 0
+      for file in run.files { bytes += try run.folder.status(of: file)?.identity.size ?? 0 }
+      runs.append((name, bytes))
+    }
+    return runs
+  }
+
+  /// The runs that are too many.
+  /// - Returns: nil when there is no history, or nothing in it to remove.
+  private func expired(
+    keeping count: Int, keepsLastGood: Bool
+  ) throws(SystemError) -> (history: OpenFolder, names: [String])? {
     let history: OpenFolder
     do throws(SystemError) {
       history = try folder.open("history")
     } catch  where [.missing, .occupied].contains(error.cause) {
-      return
+      return nil
     }
     // The names of runs sort by time.
     let names = try history.names().compactMap(\.text).filter(RunID.isMade).sorted()
-    guard names.count > count else { return }
+    guard names.count > count else { return nil }
     var runs: [String] = []
     for name in names where try history.status(of: name)?.kind == .folder { runs.append(name) }
     let good = keepsLastGood ? ReportHead.lastGood(in: history)?.run : nil
-    var removed = 0
-    for run in runs.dropLast(count) where run != good && removed < Self.mostRemoved {
-      if try remove(run, from: history) { removed += 1 }
-    }
+    return (history, runs.dropLast(count).filter { $0 != good })
   }
 
-  /// - Returns: Whether the folder was a run's, old enough, and is removed.
-  private func remove(_ name: String, from history: OpenFolder) throws(SystemError) -> Bool {
+  /// - Returns: The folder of a run and its files; nil when it contains something else, or is too new.
+  private func removable(
+    _ name: String, from history: OpenFolder
+  ) throws(SystemError) -> (folder: OpenFolder, files: [String])? {
     let run: OpenFolder
     do throws(SystemError) {
       run = try history.folder(name)
     } catch  where [.missing, .occupied, .permission].contains(error.cause) {
-      return false
+      return nil
     }
     let status = try run.status()
     let age = abs(Clock.wallSeconds - status.identity.modified.sinceEpoch)
-    guard status.owner == geteuid(), age >= Retention.history else { return false }
+    guard status.owner == geteuid(), age >= Retention.history else { return nil }
     var names: [String] = []
     for name in try run.names() {
       // A user may have added files.
-      guard let text = name.text, isOfRun(text), try run.status(of: text)?.kind == .file else { return false }
+      guard let text = name.text, isOfRun(text), try run.status(of: text)?.kind == .file else { return nil }
       names.append(text)
     }
     if names.contains("report.json") {
       let head = try ReportHead(of: run.open(reading: "report.json"))
-      guard head?.runID != nil, head?.job == folder.name else { return false }
-      // The report is removed first, since it promises that the other files exist.
-      try run.remove("report.json")
+      guard head?.runID != nil, head?.job == folder.name else { return nil }
     }
-    for name in names where name != "report.json" { try run.remove(name) }
+    return (run, names)
+  }
+
+  private func remove(
+    _ run: (folder: OpenFolder, files: [String]), _ name: String, from history: OpenFolder
+  ) throws(SystemError) {
+    // The report is removed first, since it promises that the other files exist.
+    for file in run.files.sorted { ($0 == "report.json" ? 0 : 1, $0) < ($1 == "report.json" ? 0 : 1, $1) } {
+      try run.folder.remove(file)
+    }
     history.removeIfEmpty(name)
-    return true
   }
 }

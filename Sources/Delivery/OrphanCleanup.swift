@@ -15,6 +15,16 @@ package struct OrphanCleanup {
   /// Removes all files except those that unfinished jobs will deliver, and their snapshots. Errors are ignored.
   /// - Throws: `SystemError`, `SQLiteError`.
   package func run(keeping unfinished: [LedgerJob], ledger: Ledger) throws {
+    for (folder, names) in try orphans(keeping: unfinished, ledger: ledger) {
+      for name in names { try? folder.remove(name) }
+    }
+  }
+
+  /// The files that `run` removes, by folder.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  package func orphans(
+    keeping unfinished: [LedgerJob], ledger: Ledger
+  ) throws -> [(folder: OpenFolder, names: [String])] {
     var needed: Set<String> = []
     for job in unfinished {
       for entry in try ledger.intended(run: job.runID) {
@@ -23,11 +33,11 @@ package struct OrphanCleanup {
       }
       needed.formUnion(job.documents.map(\.staged))
     }
-    for name in try staging.names().compactMap(\.text) where !needed.contains(name) { try? staging.remove(name) }
     let live = Set(unfinished.map(\.runID))
     let jobs = try state.openJobs()
-    for name in try jobs.names().compactMap(\.text) where !live.contains(StateFolder.runID(of: name)) {
-      try? jobs.remove(name)
-    }
+    return [
+      (staging, try staging.names().compactMap(\.text).filter { !needed.contains($0) }),
+      (jobs, try jobs.names().compactMap(\.text).filter { !live.contains(StateFolder.runID(of: $0)) }),
+    ]
   }
 }

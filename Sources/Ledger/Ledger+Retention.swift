@@ -61,6 +61,9 @@ extension Ledger {
     try perform { try $0.all(query, values, row: row) }
   }
 
+  /// The size of a page of the file.
+  package static let pageBytes = 4096
+
   /// The number of free pages of the file, and of all pages.
   package func pages() throws -> (free: Int, total: Int) {
     try perform { database in

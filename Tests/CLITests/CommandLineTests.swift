@@ -7,7 +7,6 @@ import Testing
     ([], "a command is needed"),
     (["rnu"], "did you mean \"run\""),
     (["shard"], "the command shard is not available in this version"),
-    (["gc"], "the command gc is not available in this version"),
     (["shard", "split"], "the command shard is not available in this version"),
     (["cancel"], "cancel needs the name of a job"),
     (["cancel", "a", ".b"], "\".b\" is not the name of a job"),

@@ -66,8 +66,10 @@ final class LedgerRetention: Sendable {
   private let queue = DispatchQueue(label: "Retention", qos: .utility)
   private let shared: Mutex<Shared>
 
-  /// - Parameter outbox: The open folder.
-  init(ledger: Ledger, state: StateFolder, outbox: OpenFolder, inbox: Inbox) {
+  /// - Parameters:
+  ///   - outbox: The open folder.
+  ///   - isScheduled: Whether it does steps by itself. Default: true.
+  init(ledger: Ledger, state: StateFolder, outbox: OpenFolder, inbox: Inbox, isScheduled: Bool = true) {
     self.ledger = ledger
     self.state = state
     self.outbox = outbox
@@ -77,7 +79,7 @@ final class LedgerRetention: Sendable {
       .flatMap { try? JSONDecoder().decode(Position.self, from: $0) } ?? Position()
     shared = Mutex(Shared(position: position, savedPosition: position))
     // An earlier process may have left entries.
-    schedule(after: Self.spacing)
+    if isScheduled { schedule(after: Self.spacing) }
   }
 
   /// Schedules a step after the end of a run.
@@ -122,7 +124,11 @@ final class LedgerRetention: Sendable {
       // Entries get half of the time, so that the rest is done in any case.
       let hasEntries = try removeEntries(until: began + Self.stepTime / 2)
       if hasEntries { schedule(after: Self.spacing) }
-      if due.results > 0 { try sweep(&due, &position, until: began + Self.stepTime) }
+      if due.results > 0 {
+        try sweep(&due, &position, until: began + Self.stepTime) { [ledger] records in
+          try ledger.commit(records.map { .forget($0) })
+        }
+      }
       shared.withLock { shared in
         shared.position = position
         shared.due.results += due.results
@@ -132,6 +138,41 @@ final class LedgerRetention: Sendable {
       try shrink(until: began + Self.stepTime)
     } catch {
       if error.isDamageOfLedger { shared.withLock { $0.isClosed = true } }
+    }
+  }
+
+  // MARK: All at once
+
+  /// What `collect` has found.
+  struct Collected: Equatable {
+    var results = 0
+    var lastRuns = 0
+    var endedRuns = 0
+    var freeBytes = 0
+  }
+
+  /// Examines all records now, removes those that no run needs, and shrinks the file.
+  /// - Parameter isDryRun: Whether they are only counted.
+  /// - Throws: `SQLiteError`, `LedgerError`, `SystemError`.
+  func collect(isDryRun: Bool) throws -> Collected {
+    try queue.sync {
+      var found = Collected()
+      let commit = { (records: [LedgerRecord]) in
+        for record in records {
+          switch record {
+          case .output: found.results += 1
+          case .lastRun: found.lastRuns += 1
+          case .endedRun: found.endedRuns += 1
+          }
+        }
+        if !isDryRun { try self.ledger.commit(records.map { .forget($0) }) }
+      }
+      if !isDryRun { while try removeEntries(until: .infinity) {} }
+      var (due, position) = (Due(results: .max, lastRuns: .max), Position())
+      try sweep(&due, &position, until: .infinity, commit)
+      found.freeBytes = try ledger.pages().free * Ledger.pageBytes
+      if !isDryRun { try release(all: found.freeBytes / Ledger.pageBytes) }
+      return found
     }
   }
 
@@ -145,9 +186,13 @@ final class LedgerRetention: Sendable {
     return false
   }
 
-  /// - Parameter due: Receives the number of rows that are left when the time is over.
-  private func sweep(_ due: inout Due, _ position: inout Position, until end: Double) throws {
-    try forgetEndedRuns(until: end)
+  /// - Parameters:
+  ///   - due: Receives the number of rows that are left when the time is over.
+  ///   - commit: Called with the records to remove, page by page.
+  private func sweep(
+    _ due: inout Due, _ position: inout Position, until end: Double, _ commit: ([LedgerRecord]) throws -> Void
+  ) throws {
+    try forgetEndedRuns(until: end, commit)
     // If the outbox is not mounted, all files seem to be missing.
     guard try outbox.status(of: Folder.name(of: OutboxFolder(path: outbox.path).hidden)) != nil else {
       due = Due()
@@ -156,7 +201,8 @@ final class LedgerRetention: Sendable {
     let now = Clock.wallSeconds
     try sweep(
       &position.lastRun, &due.lastRuns, until: end,
-      page: { try ledger.lastRuns(after: $0.job, $0.name, limit: $1) }, key: { Row(job: $0.job, name: $0.run) }
+      page: { try ledger.lastRuns(after: $0.job, $0.name, limit: $1) }, key: { Row(job: $0.job, name: $0.run) },
+      commit: commit
     ) { [outbox] last in
       guard let began = RunID.date(of: last.run)?.timeIntervalSince1970, now - began > Retention.lastRun,
         Self.isGone({ try outbox.status(of: last.job) })
@@ -166,7 +212,8 @@ final class LedgerRetention: Sendable {
     let folders = ResultFolders()
     try sweep(
       &position.result, &due.results, until: end,
-      page: { try ledger.outputs(after: $0.job, $0.name, limit: $1) }, key: { Row(job: $0.job, name: $0.target) }
+      page: { try ledger.outputs(after: $0.job, $0.name, limit: $1) }, key: { Row(job: $0.job, name: $0.target) },
+      commit: commit
     ) { [outbox] result in
       // The time of the delivery is not always known.
       let changed = result.identity.flatMap(FileIdentity.changed(inText:)) ?? -.infinity
@@ -186,12 +233,12 @@ final class LedgerRetention: Sendable {
   ///   - record: The record to remove for a row; nil when the row is kept.
   private func sweep<T>(
     _ last: inout Row, _ count: inout Int, until end: Double, page: (Row, Int) throws -> [T], key: (T) -> Row,
-    record: (T) -> LedgerRecord?
+    commit: ([LedgerRecord]) throws -> Void, record: (T) -> LedgerRecord?
   ) throws {
     while count > 0, Clock.monotonicSeconds < end {
       let limit = min(count, Self.pageSize)
       let rows = try page(last, limit)
-      try ledger.commit(rows.compactMap(record).map { .forget($0) })
+      try commit(rows.compactMap(record))
       last = rows.count < limit ? Row() : rows.last.map(key) ?? Row()
       count = rows.count < limit ? 0 : count - limit
     }
@@ -206,7 +253,7 @@ final class LedgerRetention: Sendable {
     }
   }
 
-  private func forgetEndedRuns(until end: Double) throws {
+  private func forgetEndedRuns(until end: Double, _ commit: ([LedgerRecord]) throws -> Void) throws {
     guard try ledger.endedRunCount() >= Retention.endedRuns else { return }
     // Files in a parking folder are being moved out of the inbox, or back.
     guard try ParkingFolder.all(in: inbox.folder).folders.isEmpty else { return }
@@ -218,7 +265,7 @@ final class LedgerRetention: Sendable {
       if gone.isEmpty { continue }
       // After a power cut, a file could reappear whose removal was not durable.
       try inbox.folder.sync()
-      try ledger.commit(gone.map { .forget(.endedRun($0.runID)) })
+      try commit(gone.map { .endedRun($0.runID) })
     }
   }
 
@@ -245,6 +292,11 @@ final class LedgerRetention: Sendable {
       if left.total >= pages.total { return }
       pages = left
     }
+  }
+
+  /// Releases all free pages. A file from an earlier version may not shrink.
+  private func release(all count: Int) throws {
+    for _ in 0...count / Self.releasedPages { try ledger.release(pages: Self.releasedPages) }
   }
 
   private func save() {

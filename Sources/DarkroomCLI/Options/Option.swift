@@ -85,7 +85,11 @@ struct Option: Sendable {
   /// The option as given on the command line.
   var longName: String { "--" + name }
 
-  func isTaken(by command: String) -> Bool { commands?.contains(command) ?? true }
+  /// - Parameter command: `doctor` takes the options of `watch`, so that a service's can be checked.
+  func isTaken(by command: String) -> Bool {
+    guard let commands else { return true }
+    return commands.contains(command) || command == "doctor" && commands.contains("watch") && !isForOneCall
+  }
 
   /// The name of its environment variable.
   var variable: String { "DARKROOM_" + name.uppercased().replacing("-", with: "_") }

@@ -40,6 +40,8 @@ enum OptionTable {
       "all", \.allJobs, .flag, of: ["cancel", "status"], isForOneCall: true,
       "cancel: all jobs that have not ended; status: list all jobs that have, not only the last five"),
     Option(
+      "dry-run", \.isDryRun, .flag, of: ["gc"], isForOneCall: true, "print what would be removed, and remove nothing"),
+    Option(
       "watch", \.keepsWatching, .flag, of: ["status"], isForOneCall: true,
       "redraw the status until Ctrl-C; without a terminal, print it each time it changes"),
     Option(
@@ -63,7 +65,7 @@ enum OptionTable {
       "max-duration", \.configuration.maxDuration, .duration(from: 0.001), of: ["run"], default: "for ever",
       "how long to work before exiting with 75 and leaving the rest to the next start"),
     Option(
-      "min-free", \.configuration.minFree, .bytes, of: ["run", "watch", "doctor"],
+      "min-free", \.configuration.minFree, .bytes, of: ["run", "watch"],
       "pause while the file system of the outbox or the state has less free space"),
     Option(
       "poll-interval", \.configuration.pollInterval, .seconds(from: 0.01), of: ["run", "watch", "wait"],
@@ -81,7 +83,7 @@ enum OptionTable {
     Option(
       "filtrations", \.configuration.filtrations, .whole(1...1024), default: "processors", "filtrations at once"),
     Option(
-      "isolation", \.configuration.isolation, .choice, of: ["run", "watch", "doctor"],
+      "isolation", \.configuration.isolation, .choice, of: ["run", "watch"],
       "decode pictures in worker processes that the kernel confines, or in the program itself"),
     Option("per-host", \.configuration.transfer.perHost, .hostLimit, "downloads at once from one host"),
   ]
@@ -140,16 +142,17 @@ enum OptionTable {
       "proxy", \.configuration.transfer.proxies.override, .proxy, default: "as curl",
       "the proxy of all requests except those that no_proxy names"),
     Option(
-      "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning + ["doctor"],
+      "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning,
       "allow loopback, private or other special addresses; repeatable, or a list with commas"),
     Option(
-      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning + ["doctor"],
+      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning,
       "allow file: URLs and bare paths beneath this folder only; forms may send its files to any server"),
   ]
 
   private static let cache = [
     Option(
-      "cache-size", \.configuration.cacheSize, .bytes, "the size of the download cache; 0 turns it off"),
+      "cache-size", \.configuration.cacheSize, .bytes, of: ["run", "watch", "gc"],
+      "the size of the download cache; 0 turns it off"),
     Option(
       "refresh", \.configuration.refresh, .flag,
       "download and make everything again, even if the cache or the outbox has it"),
@@ -157,7 +160,7 @@ enum OptionTable {
 
   private static let output = [
     Option(
-      "json", \.isJSON, .flag, of: ["run", "watch", "check", "status", "doctor"],
+      "json", \.isJSON, .flag, of: ["run", "watch", "check", "status", "doctor", "gc"],
       "print JSON on standard output, one object per line"),
     Option(
       "log-format", \.logFormat, .choice, of: ["run", "watch"],
@@ -175,7 +178,7 @@ enum OptionTable {
       "gallery", \.configuration.gallery, .choice, of: ["run", "watch"],
       "write index.html for each job and for the outbox, and previews of large results"),
     Option(
-      "keep-history", \.configuration.keepHistory, .whole(0...1_000_000),
+      "keep-history", \.configuration.keepHistory, .whole(0...1_000_000), of: ["run", "watch", "gc"],
       "how many earlier runs of a job keep their reports and manifests"),
     Option(
       "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait"],

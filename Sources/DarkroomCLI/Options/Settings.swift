@@ -23,6 +23,8 @@ struct Settings: Sendable {
   var waitTimeout: Double?
   /// Whether `status` lists all jobs that have ended, and `cancel` all that have not.
   var allJobs = false
+  /// Whether `gc` only prints what it would remove.
+  var isDryRun = false
   /// Whether `status` is repeated until it is stopped.
   var keepsWatching = false
 

@@ -145,6 +145,9 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     send { [self] in try makeRoom(in: $0) }
   }
 
+  /// Waits until everything that was requested before is done.
+  package func drain() { queue.sync {} }
+
   // MARK: On the queue
 
   private func send(_ body: @escaping @Sendable (CacheIndex) throws -> Void) { queue.async { [self] in perform(body) } }
