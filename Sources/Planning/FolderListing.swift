@@ -51,6 +51,8 @@ package struct FolderListing {
       let now = Clock.monotonicSeconds
       var walk = FolderWalk(source: source, excluded: excluded, isCancelled: isCancelled)
       for (tree, folder) in zip(source.trees, folders) { try walk.add(tree, folder) }
+      // A share that has failed must not end as an empty folder.
+      if walk.files.isEmpty, let error = walk.firstError { throw error }
       let files = walk.files.sorted { $0.path.bytes.lexicographicallyPrecedes($1.path.bytes) }
       if !waits { return result(files, settled: Set(files.indices), walk) }
       settling.isOnNetwork = walk.isOnNetwork
@@ -142,6 +144,9 @@ private struct FolderWalk {
   /// Folders that could not be read, and why.
   private(set) var unreadable: [String] = []
 
+  /// Why the first of these cannot be read.
+  private(set) var firstError: SystemError?
+
   /// Folders whose names are not UTF-8.
   private(set) var unnamed: [FileName] = []
 
@@ -202,6 +207,7 @@ private struct FolderWalk {
       guard !visit.path.isEmpty, !isOfProcess else { throw error }
       isIncomplete = true
       if error.cause != .missing {
+        firstError = firstError ?? error
         let path = tree.folder + visit.path
         unreadable.append(
           "\(path.count > 200 ? "…" + path.suffix(200) : path) cannot be read: \(systemMessage(error.code))")

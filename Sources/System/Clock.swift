@@ -9,6 +9,9 @@ package enum Clock {
   /// Milliseconds of `CLOCK_MONOTONIC`, which never jumps.
   package static var monotonicMilliseconds: Int { Int(nanoseconds(CLOCK_MONOTONIC) / 1e6) }
 
+  /// Microseconds of `CLOCK_MONOTONIC`.
+  package static var monotonicMicroseconds: Int { Int(nanoseconds(CLOCK_MONOTONIC) / 1e3) }
+
   /// Whether a time server sets the machine's clock.
   package static var isSetByServer: Bool { clinux_clock_is_set() != 0 }
 

@@ -9,11 +9,13 @@ import Transfer
 /// What `run` says at its end.
 @Suite struct ClosingSummaryTests {
   private static func failure(
-    _ job: String, _ name: String, _ code: String, status: Int? = nil, isRetryable: Bool = false
+    _ job: String, _ name: String, _ code: String, status: Int? = nil, isRetryable: Bool = false,
+    runs: Int? = nil
   ) -> Event {
-    let failure = ReportRow.Failure(
+    var failure = ReportRow.Failure(
       stage: "download", code: code, message: "\(name) is not there", httpStatus: status,
       isRetryable: isRetryable)
+    failure.runs = runs
     let row = ReportRow(
       index: 0, name: name, url: "http://h/", finalURL: nil, state: .failed, isReused: false, isCoalesced: false,
       priority: "normal", attempts: 1, output: nil, source: nil, filters: "none", timings: .init(), failure: failure,
@@ -74,6 +76,15 @@ import Transfer
     #expect(Self.lines([Self.end("fine")], isForPerson: false) == [])
     let accepted = [Self.failure("cats", "a", "dns"), Self.end("cats", .partial, accepted: true)]
     #expect(Self.lines(accepted, isForPerson: false) == [], "what is accepted is well")
+  }
+
+  @Test func `a new failure is the example, and not one that is known`() {
+    let events = [
+      Self.failure("cats", "old", "dns", runs: 3), Self.failure("cats", "new", "dns"),
+      Self.failure("cats", "newer", "dns"), Self.end("cats", .failed),
+    ]
+    let lines = Self.lines(events)
+    #expect(lines.contains { $0.hasPrefix("3 failed with dns, such as cats: new: ") }, "\(lines)")
   }
 
   @Test(arguments: [0.19, 0.2]) func `what bounded a run is told, unless that was for a small share`(share: Double) {

@@ -116,4 +116,14 @@ import Testing
     #expect(run.error.contains("notes.docx in the inbox is ignored"), "\(run.error)")
     #expect(run.error.split(separator: "\n").count == 2, "\(run.error)")
   }
+
+  @Test(arguments: ["echo coffee.jpg |", ": |", "</dev/null", "echo coffee.jpg >list; <list"])
+  func `a list that is piped into run without a dash is not lost in silence`(input: String) throws {
+    let folders = try DarkroomFolders()
+    let command = "darkroom run --quiet " + folders.options.joined(separator: " ")
+    let parts = input.split(separator: ";").map(String.init)
+    let script = (parts.dropLast() + [(parts.last ?? "") + " " + command]).joined(separator: "\n")
+    let run = try DarkroomProcess.run(script: script, in: folders.folder).expect(status: 0)
+    #expect(run.error.contains("standard input was not read") == input.hasPrefix("echo coffee.jpg |"), "\(run.error)")
+  }
 }

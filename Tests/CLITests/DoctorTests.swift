@@ -102,6 +102,16 @@ import Testing
     #expect(allowed.contains { $0.subject == "config" && $0.message.contains(config) })
   }
 
+  @Test func `it takes the options of watch, and names that a proxy looks up are not looked up`() throws {
+    let config = folders.folder.file("config.json")
+    try Data(#"{"hosts": {"only-by-proxy.invalid": {"per-host": 2}}}"#.utf8).write(to: URL(fileURLWithPath: config))
+    let options = ["--config", config, "--filtrations", "1", "--downloads", "4", "--jobs", "2", "--log-format", "json"]
+    let lines = try doctor(options, ["https_proxy": "http://127.0.0.1:1"], status: 0)
+    #expect(!lines.contains { $0.subject == "host" })
+    #expect(lines.contains { $0.subject == "memory" && $0.message.contains("1 filtration ") })
+    _ = try DarkroomProcess.run(["doctor", "--lock-wait", "1"], in: folders.folder).expect(status: 64)
+  }
+
   @Test func `operands are refused`() throws {
     _ = try DarkroomProcess.run(["doctor", "now"], in: folders.folder).expect(status: 64)
   }

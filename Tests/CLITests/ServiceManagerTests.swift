@@ -19,7 +19,7 @@ import Testing
 
   @Test func `it is ready when it watches the inbox, says what it does, and that it stops`() throws {
     let process = try watch()
-    #expect(try manager.next() == "READY=1\nSTATUS=watching \(folders.inbox)")
+    try manager.wait { $0 == "READY=1\nSTATUS=watching \(folders.inbox)" }
     try folders.drop("cats.txt", "coffee.jpg\nchelsea.jpg\n")
     try manager.wait { $0.hasPrefix("STATUS=1 job, ") }
     _ = try DarkroomProcess.run(["wait"] + folders.named + ["cats"]).expect(status: 0)
@@ -43,9 +43,12 @@ import Testing
     try manager.wait { $0.hasPrefix("READY=1") }
     let text = "{\"\(config[0].dropFirst(2))\": \"\(config[1])\"}"
     try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+    let began = monotonicMicroseconds()
     process.send(SIGHUP)
     let reloading = try manager.wait { $0.hasPrefix("RELOADING=1") }
-    #expect(reloading.wholeMatch(of: /RELOADING=1\nMONOTONIC_USEC=\d+/) != nil)
+    let time = try #require(reloading.wholeMatch(of: /RELOADING=1\nMONOTONIC_USEC=(\d+)/)?.1)
+    // systemd ignores an answer that is older than its signal.
+    #expect(Int(time) ?? 0 >= began)
     try manager.wait { $0 == "READY=1" }
     try process.stop()
   }
@@ -76,9 +79,15 @@ import Testing
   @Test func `the name of the socket may be abstract`() throws {
     let abstract = try Manager(path: "@darkroom-test-\(UUID().uuidString)")
     let process = try watch(socket: abstract.path)
-    #expect(try abstract.next().hasPrefix("READY=1"))
+    try abstract.wait { $0.hasPrefix("READY=1") }
     try process.stop()
   }
+}
+
+private func monotonicMicroseconds() -> Int {
+  var time = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &time)
+  return Int(time.tv_sec) * 1_000_000 + Int(time.tv_nsec) / 1000
 }
 
 /// The socket of a service manager.

@@ -36,8 +36,14 @@ package struct Doctor {
 
   /// The instance that owns the inbox.
   private var instance: Finding {
-    let process = try? InstanceLock.holder(file: Inbox.instanceFile, beneath: configuration.inbox)
-    return Finding("instance", process.map { "process \($0) works in the inbox" } ?? "none is running")
+    do {
+      let process = try InstanceLock.holder(file: Inbox.instanceFile, beneath: configuration.inbox)
+      return Finding("instance", process.map { "process \($0) works in the inbox" } ?? "none is running")
+    } catch {
+      return Finding(
+        .warning, "instance", "whether one is running is unknown: \(error)",
+        remedy: "call doctor as the user that runs darkroom; \"darkroom status\" works for others")
+    }
   }
 
   // MARK: The kernel
@@ -112,10 +118,11 @@ package struct Doctor {
 
   /// Whether the hosts that rules name can be asked.
   private func hosts() -> [Finding] {
-    // A proxy looks the names up itself.
-    guard configuration.transfer.proxies.override == nil else { return [] }
-    return configuration.hosts.names.map { name in
-      switch HostCheck(name, policy: configuration.transfer.addressPolicy) {
+    let (policy, proxies) = (configuration.transfer.addressPolicy, configuration.transfer.proxies)
+    // A proxy looks names up itself.
+    let names = configuration.hosts.names.filter { proxies.proxy(forScheme: "https", host: $0) == nil }
+    return names.map { name in
+      switch HostCheck(name, policy: policy) {
       case .allowed(let addresses): Finding("host", "\(name) has the address \(addresses)")
       case .refused(let why):
         Finding(.failed, "host", "\(name), which a rule names, would be refused: \(why)", remedy: "allow its network")

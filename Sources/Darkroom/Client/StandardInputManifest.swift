@@ -19,6 +19,13 @@ package final class StandardInputManifest {
 
   package var path: String { "/proc/self/fd/\(file.descriptor)" }
 
+  /// Whether standard input is a pipe with something to read.
+  package static var isWaiting: Bool {
+    guard let input = try? OpenFile.standardInput(), (try? input.status().kind) == .pipe else { return false }
+    var count: Int32 = 0
+    return ioctl(input.descriptor, UInt(FIONREAD), &count) == 0 && count > 0
+  }
+
   /// Reads standard input from its current position to its end. It is not reopened: that may be forbidden, would begin
   /// at the start of a file, and fails for a socket.
   /// - Throws: `StopError.missing` when it cannot be read; `SystemError`, also when `/proc` is not mounted.

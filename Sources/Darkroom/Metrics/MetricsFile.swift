@@ -16,7 +16,7 @@ package final class MetricsFile {
 
   /// The path; nil for no file.
   var path: String? {
-    didSet { if path != oldValue { (written, isFailing) = (nil, false) } }
+    didSet { if path != oldValue { (written, failure) = (nil, nil) } }
   }
 
   private var metrics = Metrics(started: Clock.wallSeconds)
@@ -31,7 +31,7 @@ package final class MetricsFile {
 
   /// When the file may have to be written, as `Clock.monotonicSeconds`; nil without one.
   private(set) var due: Double?
-  private var isFailing = false
+  private var failure: SystemError?
 
   init(path: String?) { self.path = path }
 
@@ -41,7 +41,7 @@ package final class MetricsFile {
   /// - Parameters:
   ///   - now: Seconds of the monotonic clock.
   ///   - isLast: Whether to write immediately, because the process ends.
-  /// - Returns: Why the file cannot be written, after the first of several failures.
+  /// - Returns: Why the file cannot be written; nil also when that is the same as before.
   func write(_ status: Status, now: Double, isLast: Bool = false) -> SystemError? {
     guard let path else {
       due = nil
@@ -61,13 +61,13 @@ package final class MetricsFile {
     let earlier = earlier ?? Self.values(in: path)
     do throws(SystemError) {
       // A file that has appeared there since the last time may be a user's.
-      if written == nil || isFailing, !Self.mayReplace(path) { throw SystemError("rename", path, code: EEXIST) }
+      if written == nil || failure != nil, !Self.mayReplace(path) { throw SystemError("rename", path, code: EEXIST) }
       try Self.replace(path, with: families.map { $0.text(continuing: earlier) }.joined())
-      (written, isFailing, self.earlier) = ((metrics, status, now), false, earlier)
+      (written, failure, self.earlier) = ((metrics, status, now), nil, earlier)
       return nil
     } catch {
-      defer { isFailing = true }
-      return isFailing ? nil : error
+      defer { failure = error }
+      return failure == error ? nil : error
     }
   }
 

@@ -58,6 +58,9 @@ struct RunCommand: Command {
       invocation.console.screen.clear()
       invocation.console.printSummary(folders: invocation.settings.folderOptions)
       if let code = signals.exitCode { return code }
+      if manifests.isEmpty, StandardInputManifest.isWaiting {
+        invocation.console.warn("warning: standard input was not read; to read a list from it: darkroom run -")
+      }
       if summary.isIdle {
         let ignored = summary.ignored.of("file is ignored", "files are ignored") + ", see \"darkroom status\""
         invocation.console.note("nothing to do in \(configuration.inbox)" + (summary.ignored > 0 ? "; \(ignored)" : ""))

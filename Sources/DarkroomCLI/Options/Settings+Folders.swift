@@ -98,7 +98,8 @@ extension Settings {
     do {
       let folder = try Folder.resolvedWhenCreated(Folder.parent(of: path))
       file = (folder == "/" ? "/" : folder + "/") + Folder.name(of: path)
-      if !Self.isMissing(folder) { _ = try OpenFolder(searching: folder) }
+      // It may be on a volume that is not mounted.
+      do { _ = try OpenFolder(searching: folder) } catch  where error.code == ENOENT {}
     } catch  where error.cause.isOfMachine && error.cause != .permission {
       throw error
     } catch {

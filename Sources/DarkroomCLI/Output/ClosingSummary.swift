@@ -7,7 +7,17 @@ import Model
 struct ClosingSummary {
   private struct Failures {
     var count = 0
-    let example: String
+    var example: String
+    /// Whether the example's entry had also failed in the last run.
+    var isKnown: Bool
+
+    init(_ example: String, isKnown: Bool) { (self.example, self.isKnown) = (example, isKnown) }
+
+    /// Adds failures. A new one is a better example than one that is known.
+    mutating func add(_ count: Int, _ other: Failures) {
+      self.count += count
+      if isKnown, !other.isKnown { (example, isKnown) = (other.example, false) }
+    }
   }
 
   private struct Job {
@@ -44,7 +54,8 @@ struct ClosingSummary {
       guard let failure = row.failure else { return }
       let example = "\(job): \(row.title): \(failure.message)"
       let kind = FailureKind(code: failure.code, httpStatus: failure.httpStatus)
-      failures[job, default: [:]][kind, default: Failures(example: example)].count += 1
+      let found = Failures(example, isKnown: failure.runs ?? 1 > 1)
+      failures[job, default: [:]][kind, default: found].add(1, found)
       if failure.isRetryable { passing.insert(job) }
     case .jobEnded(let summary) where summary.isLast:
       let hasFailed = summary.state != .succeeded && !summary.isAccepted
@@ -89,7 +100,7 @@ struct ClosingSummary {
   private func failureLines(_ isForPerson: Bool, _ hasExamples: Bool) -> [Line] {
     var all: [FailureKind: Failures] = [:]
     for (kind, found) in failures.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
-      all[kind, default: Failures(example: found.example)].count += found.count
+      all[kind, default: Failures(found.example, isKnown: found.isKnown)].add(found.count, found)
     }
     let ordered = all.sorted { ($1.value.count, $0.key.text) < ($0.value.count, $1.key.text) }
     var lines: [Line] = []

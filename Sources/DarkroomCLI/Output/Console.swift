@@ -97,7 +97,8 @@ final class Console {
   func fail(_ message: String, hint: String? = nil) {
     screen.clear()
     write(form.text(ofProgram: LogLine(.error, from: .quiet, message)))
-    if let hint { write(form.isPlain ? hint + "\n" : form.text(of: LogLine(.error, from: .quiet, hint))) }
+    if form.isPlain { return write(hint.map { $0 + "\n" } ?? "") }
+    for line in hint?.split(separator: "\n") ?? [] { write(form.text(of: LogLine(.error, from: .quiet, String(line)))) }
   }
 
   // MARK: Lines

@@ -133,7 +133,7 @@ struct EventLog {
       lines.append(LogLine(.warning, from: least, event: event, job: summary.job, "warning: \(notPruned)"))
     }
     if summary.state != .rejected { lines.append(counts(of: summary, event)) }
-    if summary.isLast { newFailures[summary.job] = nil }
+    if !summary.isRejectedReplacement { newFailures[summary.job] = nil }
     return lines
   }
 

@@ -9,6 +9,8 @@ import System
 /// that it is alive (sd_notify(3)). Without one, nothing is sent.
 final class ServiceManager: Sendable {
   private struct State {
+    /// Whether it was told that the program is ready.
+    var isReady = false
     /// Whether the loop runs, which then tells that it is alive.
     var isLooping = false
     /// When the loop must tell that next, as `Clock.monotonicSeconds`.
@@ -28,8 +30,11 @@ final class ServiceManager: Sendable {
   init(environment: [String: String]) {
     socket = environment["NOTIFY_SOCKET"].flatMap(NotifySocket.init)
     interval = socket == nil ? nil : Self.watchdogInterval(environment)
-    if let interval { keepAliveBesideLoop(every: interval) }
+    if socket != nil { keepAliveBesideLoop(every: min(interval ?? Self.startInterval, Self.startInterval)) }
   }
+
+  /// The time between two requests for more time at the start, in seconds. Each asks for three times as much.
+  private static let startInterval = 10.0
 
   private static func watchdogInterval(_ environment: [String: String]) -> Double? {
     // The variables may be of a parent process.
@@ -41,7 +46,9 @@ final class ServiceManager: Sendable {
   private func keepAliveBesideLoop(every interval: Double) {
     let queue = DispatchQueue(label: "Service manager", qos: .utility)
     @Sendable func tell() {
-      if !state.withLock({ $0.isLooping }) { send("WATCHDOG=1") }
+      let (isReady, isLooping) = state.withLock { ($0.isReady, $0.isLooping) }
+      if !isReady { send("EXTEND_TIMEOUT_USEC=\(Int(3_000_000 * Self.startInterval))") }
+      if isReady, !isLooping, self.interval != nil { send("WATCHDOG=1") }
       queue.asyncAfter(deadline: .now() + interval, execute: tell)
     }
     queue.async(execute: tell)
@@ -51,7 +58,9 @@ final class ServiceManager: Sendable {
 
   func handle(_ event: Event) {
     switch event {
-    case .watching(let inbox, _, .watch): send("READY=1\nSTATUS=watching \(inbox.visible)")
+    case .watching(let inbox, _, .watch):
+      state.withLock { $0.isReady = true }
+      send("READY=1\nSTATUS=watching \(inbox.visible)")
     case .stopping: send("STOPPING=1")
     default: break
     }
@@ -67,7 +76,7 @@ final class ServiceManager: Sendable {
   }
 
   /// Tells that the configuration is being read again. The loop ends that.
-  func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonicMilliseconds * 1000)") }
+  func reloading() { send("RELOADING=1\nMONOTONIC_USEC=\(Clock.monotonicMicroseconds)") }
 
   func reloaded() { state.withLock { $0.hasReloaded = true } }
 

@@ -10,6 +10,8 @@ struct DelimitedHeader {
     /// Begins with `_`.
     case comment
     case unnamed
+
+    var isComment: Bool { if case .comment = self { true } else { false } }
   }
 
   /// More columns are an error, such as a wrong separator.
@@ -106,7 +108,9 @@ struct DelimitedHeader {
   /// which is invalid for this entry alone.
   func item(for row: DelimitedRows.Row) -> ManifestItem? {
     if let problems = EntryProblems(row.problems) { return .unreadable(problems) }
-    guard row.count > count || row.cells.contains(where: { !$0.text.isEmpty }) else { return nil }
+    guard row.count > count || zip(columns, row.cells).contains(where: { !$0.isComment && !$1.text.isEmpty }) else {
+      return nil
+    }
     guard row.count == count else {
       let message = "the row has \(row.count.of("cell", "cells")); the header has \(count)"
       return .unreadable(EntryProblems(ManifestProblem(.syntax, message, at: row.end)))

@@ -42,9 +42,12 @@ struct ManifestTree {
     guard isSource(root["source"]) else { return nil }
     let others = members.filter { !$0.key.hasPrefix("_") && $0.key != "defaults" }
     guard case .object(let canonical) = fields.canonical(.object(others)) else { return nil }
+    var taken: Set<String> = []
     let members = canonical.map { member in
       let field = member.key.lowercased()
-      return fields.sourceFields.contains(field) ? JSONValue.Member(field, member.value) : member
+      // A second one is reported as unknown.
+      let isField = fields.sourceFields.contains(field) && taken.insert(field).inserted
+      return isField ? JSONValue.Member(field, member.value) : member
     }
     guard members.allSatisfy({ $0.key == "source" || fields.sourceFields.contains($0.key) })
     else { return nil }

@@ -12,7 +12,7 @@ package struct PathPattern: Sendable, Equatable {
 
   private let components: [Component]
 
-  /// The components that may come next, as indices; the number of components stands for a match. It has the state after a folder,
+  /// The components that may come next, as indices. It has the state after a folder,
   /// so that a walk of a tree compares each name once.
   package struct Position: Sendable, Equatable {
     fileprivate var next: [Int]
@@ -43,7 +43,8 @@ package struct PathPattern: Sendable, Equatable {
         case .anyFolders: index
         case .name(let pattern): Self.matches(folder, pattern) ? index + 1 : -1
         }
-      if reached >= 0, !next.contains(reached) { next.append(reached) }
+      // Nothing beneath a folder that the whole pattern matches does so.
+      if reached >= 0, reached < components.count, !next.contains(reached) { next.append(reached) }
     }
     return Position(next: next)
   }
