@@ -53,8 +53,11 @@ ssize_t csandbox_receive(int socket, void *bytes, size_t capacity, int *descript
   return count;
 }
 
-int csandbox_spawn(
-    const char *path, char *const arguments[], char *const environment[], int socket, int keeps_errors, pid_t *pid) {
+/// Starts a program with the signals as a shell leaves them. `add` defines its descriptors.
+/// Returns 0 or an `errno`.
+static int csandbox_start(
+    const char *path, char *const arguments[], char *const environment[], short flags,
+    int (*add)(posix_spawn_file_actions_t *actions, const int *descriptors), const int *descriptors, pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int failed = posix_spawn_file_actions_init(&actions);
@@ -67,18 +70,52 @@ int csandbox_spawn(
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | flags);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  // First, in case it is one of those that are replaced.
-  failed = posix_spawn_file_actions_adddup2(&actions, socket, CSANDBOX_SOCKET);
-  if (!failed) failed = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0);
-  if (!failed) failed = posix_spawn_file_actions_adddup2(&actions, 0, 1);
-  if (!failed && !keeps_errors) failed = posix_spawn_file_actions_adddup2(&actions, 0, 2);
-  if (!failed) failed = posix_spawn_file_actions_addclosefrom_np(&actions, CSANDBOX_SOCKET + 1);
+  failed = add(&actions, descriptors);
   if (!failed) failed = posix_spawn(pid, path, &actions, &attributes, arguments, environment);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
+/// The descriptors of a worker: its socket, and whether it keeps the standard error.
+static int csandbox_add_worker(posix_spawn_file_actions_t *actions, const int *descriptors) {
+  // First, in case it is one of those that are replaced.
+  int failed = posix_spawn_file_actions_adddup2(actions, descriptors[0], CSANDBOX_SOCKET);
+  if (!failed) failed = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
+  if (!failed) failed = posix_spawn_file_actions_adddup2(actions, 0, 1);
+  if (!failed && !descriptors[1]) failed = posix_spawn_file_actions_adddup2(actions, 0, 2);
+  if (!failed) failed = posix_spawn_file_actions_addclosefrom_np(actions, CSANDBOX_SOCKET + 1);
+  return failed;
+}
+
+int csandbox_spawn(
+    const char *path, char *const arguments[], char *const environment[], int socket, int keeps_errors, pid_t *pid) {
+  const int descriptors[] = {socket, keeps_errors};
+  return csandbox_start(path, arguments, environment, 0, csandbox_add_worker, descriptors, pid);
+}
+
+/// The descriptors of a program: its output.
+static int csandbox_add_program(posix_spawn_file_actions_t *actions, const int *output) {
+  // First, in case it is the one that is replaced.
+  int failed = posix_spawn_file_actions_adddup2(actions, output[0], 1);
+  if (!failed) failed = posix_spawn_file_actions_adddup2(actions, 1, 2);
+  if (!failed) failed = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+  if (!failed) failed = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+  return failed;
+}
+
+int csandbox_spawn_program(const char *path, char *const environment[], int *output, pid_t *pid) {
+  char *const arguments[] = {(char *)path, NULL};
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+  int failed =
+      csandbox_start(path, arguments, environment, POSIX_SPAWN_SETPGROUP, csandbox_add_program, &ends[1], pid);
+  close(ends[1]);
+  if (failed) close(ends[0]);
+  *output = ends[0];
   return failed;
 }
 

@@ -32,6 +32,7 @@ package final class Darkroom {
     case cacheCleared
     case worker(DecodingPool.Notice)
     case galleryFailed(String)
+    case notice(NoticeQueue.Message)
     case configure(@Sendable () throws -> Configuration)
     case stop
   }
@@ -61,6 +62,7 @@ package final class Darkroom {
   private let status: StatusWriter
   private let metrics: MetricsFile
   private let gallery: GalleryFeed
+  private let notices: Notices
   private let observe: (Event) -> Void
 
   /// Called with each new status while jobs are processed, on the thread that calls `run` or `watchInbox`. Default: does
@@ -107,9 +109,10 @@ package final class Darkroom {
       observe(event)
     }
     (self.metrics, self.observe) = (metrics, observe)
-    (mailbox, services) = try retry.run {
+    (mailbox, services, notices) = try retry.run {
       let mailbox = try Mailbox<Message>()
-      return (mailbox, try Services(configuration: configuration) { mailbox.post($0) })
+      let services = try Services(configuration: configuration) { mailbox.post($0) }
+      return (mailbox, services, try Notices(ledger: services.ledger) { mailbox.post(.notice($0)) })
     }
     let folders = services.folders
     watcher = InboxWatcher(
@@ -174,6 +177,7 @@ package final class Darkroom {
   private func work(_ goal: JobQueue.Goal) throws -> Summary {
     var isClean = false
     defer {
+      notices.shutDown()
       jobs.shutDown()
       services.shutDown(jobs.pending, isClean: isClean)
     }
@@ -182,8 +186,10 @@ package final class Darkroom {
     observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, goal == .watch ? .watch : .run))
     for warning in folders.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
     holdUncovered()
+    notices.configure(configuration)
     do {
       while try runOnce() {}
+      try awaitNotices()
       jobs.closePauses()
       reportLeft()
       // The status also shows what is left while no process runs.
@@ -193,6 +199,7 @@ package final class Darkroom {
       isClean = true
     } catch {
       isClean = !error.isOfLedger(folders.state)
+      if isClean { try? awaitNotices() }
       if !mayRepair(after: error) { reportLeft() }
       let isLockWaitOver = if case StopError.pausedTooLong = error { true } else { false }
       writeStatus(Clock.monotonicSeconds, isLast: true, isLockWaitOver: isLockWaitOver)
@@ -204,6 +211,16 @@ package final class Darkroom {
       throw error
     }
     return summary
+  }
+
+  /// Waits until those are told that runs have ended who want to know it, up to a limit.
+  private func awaitNotices() throws {
+    let began = Clock.monotonicSeconds
+    while notices.isAwaited(since: began, deadline: ending?.deadline, now: Clock.monotonicSeconds) {
+      mailbox.wait(seconds: 0.2)
+      for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
+    }
+    if let left = notices.left { observe(.warning(left)) }
   }
 
   /// Reports what this process leaves: jobs that the next start goes on with, and named manifests that it does not know.
@@ -323,6 +340,7 @@ package final class Darkroom {
       inboxError: inboxErrors.current?.description, now: now, isLast: isLast,
       isLockWaitOver: isLockWaitOver)
     if isNew, !isLast, let last = status.last { publish(last) }
+    metrics.notificationsWaiting = notices.waiting
     guard let written = status.last, let error = metrics.write(written, now: now, isLast: isLast) else { return }
     observe(.warning("the file of --metrics cannot be written, and is tried again: \(error)"))
   }
@@ -366,11 +384,16 @@ package final class Darkroom {
     case .operation(.hostAnswered(let record)): jobs.scheduler.hostAnswered(record.id)
     case .operation(.downloadEnded(let record)): jobs.flow.downloadEnded(record, backoff: configuration.backoff)
     case .operation(.operationsEnded(let record)): jobs.flow.operationsEnded(record, configuration)
-    case .delivery(let message): try jobs.handle(message)
+    case .delivery(let message):
+      try jobs.handle(message)
+      if case .reported = message { notices.wake() }
     case .cacheFailed(let why): observe(.warning("the download cache is not used until the next start: \(why)"))
     case .cacheCleared: jobs.suspension.space.cacheWasCleared()
     case .worker(let notice): observe(Event(notice, jobs.pending.decoding.pool.counts))
     case .galleryFailed(let why): observe(.warning(why))
+    case .notice(.event(let event)): observe(event)
+    case .notice(.changed): break
+    case .notice(.broken(let error)): throw error
     case .configure(let read):
       do {
         adopt(try read())
@@ -410,6 +433,7 @@ package final class Darkroom {
     waitLimits.knownLocks = knownLocks
     services.configure(new, jobs)
     metrics.path = new.metrics
+    notices.configure(new)
     // Live pages that are not written any more would reload themselves forever.
     if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
     gallery.configure(new.gallery)

@@ -17,7 +17,7 @@ extension DeliveryQueue {
     // Before rows name the request that returned a source.
     if !results.isEmpty { resultsCommitted() }
     let changes =
-      batch.changes + originals.changes + acceptances.flatMap(\.changes) + results.intents + reports.map(\.intent)
+      batch.changes + originals.changes + acceptances.flatMap(\.changes) + results.intents + reports.flatMap(\.intents)
     do {
       var isAgain = false
       try retrying(after: { !$0.isOutOfSpace }) {

@@ -137,7 +137,9 @@ struct LedgerRebuild {
     let isReported =
       try (try? ReportHead(of: folder.open(file: "report.json")))?.runID == job.runID
       || folder.status(of: "history/" + job.runID)?.kind == .folder
-    if isReported { try ledger.commit([.advance(job.runID, to: .ended)]) }
+    if isReported {
+      try ledger.commit([.advance(job.runID, to: .ended), .release(job.runID, at: Clock.wallMilliseconds)])
+    }
     return isReported
   }
 }

@@ -22,8 +22,8 @@ package struct ReportDelivery: Sendable {
   /// The documents in the order in which they are renamed. The report is the last.
   let documents: [Delivery]
 
-  /// The change to commit before they are renamed.
-  let intent: LedgerChange
+  /// The changes to commit before they are renamed.
+  let intents: [LedgerChange]
 
   /// The head of the report, if this process has written it.
   package let head: ReportHead?
@@ -39,22 +39,27 @@ package struct ReportDelivery: Sendable {
 
   /// The changes to commit when the documents are durable.
   var ends: [LedgerChange] {
-    (outcome.countsForNext ? [.remember(run.runID, job: run.job)] : []) + [.advance(run.runID, to: .ended)]
+    (outcome.countsForNext ? [.remember(run.runID, job: run.job)] : [])
+      + [.advance(run.runID, to: .ended), .release(run.runID, at: Clock.wallMilliseconds)]
   }
 
   /// The folders of the documents.
   var folders: [String] { [run.folder.path] }
 
+  /// - Parameter notices: What is to be done when the run has ended. Default: nothing, or what is recorded.
   /// - Throws: `EncodingError`.
   init(
-    run: RunContext, manifest: JobManifest, outcome: JobOutcome, documents: [Delivery], head: ReportHead? = nil
+    run: RunContext, manifest: JobManifest, outcome: JobOutcome, documents: [Delivery], head: ReportHead? = nil,
+    notices: [LedgerNotice] = []
   ) throws {
     self.run = run
     self.manifest = manifest
     self.outcome = outcome
     self.documents = documents
     self.head = head
-    intent = .advance(run.runID, to: .finishing, outcome: try outcome.text, documents: documents)
+    intents =
+      [.advance(run.runID, to: .finishing, outcome: try outcome.text, documents: documents)]
+      + notices.map(LedgerChange.announce)
   }
 
   /// A delivery that an earlier process recorded.

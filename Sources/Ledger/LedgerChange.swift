@@ -57,6 +57,12 @@ package enum LedgerChange: Sendable {
   /// removed.
   case pause(LedgerPause, run: String)
 
+  /// A notice of a run that is about to end, or its next try. It replaces that of the same run and kind.
+  case announce(LedgerNotice)
+
+  /// Makes the notices of a run due, which has ended now, in milliseconds since 1970.
+  case release(_ runID: String, at: Int)
+
   /// Makes the change, within a transaction.
   /// - Parameter lastSequence: The sequence number of the last accepted job.
   func apply(to database: Database, lastSequence: inout Int) throws {
@@ -81,6 +87,8 @@ package enum LedgerChange: Sendable {
       try database.run(LedgerTable.outputs.put, [.text(job)] + LedgerOutput(delivery).values)
     case .recallFailure(let failure, let runID): try failure.put(run: runID, database)
     case .forget(let record): try record.remove(from: database)
+    case .announce(let notice): try database.run(LedgerTable.notices.put, notice.values)
+    case .release(let runID, let time): try LedgerNotice.release(runID, at: time, database)
     case .pause(let pause, let runID):
       guard try database.first("SELECT 1 FROM jobs WHERE run_id = ?", [.text(runID)], row: { _ in true }) != nil else {
         return
@@ -104,7 +112,7 @@ package enum LedgerChange: Sendable {
 
   private static func remove(_ runID: String, _ database: Database) throws {
     try LedgerNamedRun.forgetEarlier(runID, database)
-    for table in ["jobs", "entries", "deferred", "pauses", "failures"] {
+    for table in ["jobs", "entries", "deferred", "pauses", "failures", "notices"] {
       try database.run("DELETE FROM \(table) WHERE run_id = ?", [.text(runID)])
     }
   }

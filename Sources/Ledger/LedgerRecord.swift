@@ -13,6 +13,9 @@ package enum LedgerRecord: Sendable, Equatable {
   /// live.
   case lastRun(job: String, run: String)
 
+  /// A notice that was processed or given up.
+  case notice(run: String, LedgerNotice.Kind)
+
   func remove(from database: Database) throws {
     switch self {
     case .endedRun(let runID):
@@ -34,6 +37,8 @@ package enum LedgerRecord: Sendable, Equatable {
         """, [.text(job), .text(runID)])
       if database.changes > 0 { try database.run("DELETE FROM failures WHERE run_id = ?1", [.text(runID)]) }
       try LedgerNamedRun.forget(runID, job: job, database)
+    case .notice(let runID, let kind):
+      try database.run("DELETE FROM notices WHERE run_id = ? AND kind = ?", [.text(runID), .text(kind.rawValue)])
     }
   }
 }

@@ -124,6 +124,23 @@ enum LedgerSchema {
     INSERT INTO named_runs
       SELECT name, run_id, sequence, 0, row_digest(name, run_id, sequence, 0) FROM jobs WHERE state != 'ended';
     """,
+    """
+    -- What is to be done when runs have ended.
+    CREATE TABLE notices (
+      run_id TEXT NOT NULL,
+      kind TEXT NOT NULL,           -- notify: a request to the receiver; exec: a run of the program
+      job TEXT NOT NULL,
+      state TEXT NOT NULL,          -- of the report
+      report TEXT NOT NULL,         -- its path
+      body TEXT,                    -- JSON, of a request
+      attempts INTEGER NOT NULL,
+      ended_ms INTEGER,             -- since 1970, UTC; null: the run has not ended
+      due_ms INTEGER,               -- since 1970, UTC; null: the run has not ended
+      digest INTEGER,
+      PRIMARY KEY (run_id, kind)
+    ) STRICT;
+    CREATE INDEX notices_due ON notices (kind, due_ms);
+    """,
   ]
 
   /// The first version with digests of rows.

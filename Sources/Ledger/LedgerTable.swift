@@ -60,8 +60,10 @@ struct LedgerTable: Sendable {
   static let names = LedgerTable("names", ["run_id"] + LedgerNames.columns.list, key: ["run_id", "page"])
   static let deferred = LedgerTable("deferred", ["run_id"] + LedgerDeferral.columns.list, key: ["run_id", "position"])
 
+  static let notices = LedgerTable("notices", LedgerNotice.columns.list, key: ["run_id", "kind"])
+
   /// All tables, each after those that it refers to; those that grow come last.
-  static let all = [jobs, lastRuns, namedRuns, pauses, deferred, failures, names, entries, outputs]
+  static let all = [jobs, lastRuns, namedRuns, pauses, deferred, notices, failures, names, entries, outputs]
 }
 
 extension Database {

@@ -1,5 +1,6 @@
 import Foundation
 import Imaging
+import Ledger
 import Scheduling
 import Transfer
 
@@ -112,6 +113,20 @@ package struct Configuration: Sendable {
 
   /// The file with numbers for Prometheus. Default: none.
   package var metrics: String?
+
+  /// To what the head of each report is posted when its run has ended. Default: nothing.
+  package var notify: Webhook?
+
+  /// The path of the program that is run when a run has ended. Default: none.
+  package var exec: String?
+
+  /// How long that program may take, in seconds. No option sets it. Default: 60.
+  package var execLimit = 60.0
+
+  /// What is done when a run has ended.
+  package var notices: Set<LedgerNotice.Kind> {
+    Set((notify == nil ? [] : [.notify]) + (exec == nil ? [] : [.exec]))
+  }
 
   /// The free bytes of the outbox's file system below which both queues are suspended. Default: 256 MiB.
   package var minFree = 256 << 20

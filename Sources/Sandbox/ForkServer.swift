@@ -44,8 +44,8 @@ package final class ForkServer: Sendable {
     let (own, other) = try MessageSocket.pair(wait: 1000)
     var pid: pid_t = 0
     let keepsErrors: Int32 = Confinement.isSanitized ? 1 : 0
-    let failure = withStrings(["darkroom"] + arguments) { arguments in
-      withStrings(environment) { environment in
+    let failure = withCStrings(["darkroom"] + arguments) { arguments in
+      withCStrings(environment) { environment in
         csandbox_spawn(program, arguments, environment, other.descriptor, keepsErrors, &pid)
       }
     }
@@ -99,18 +99,6 @@ package final class ForkServer: Sendable {
   private static var environment: [String] {
     let kept = ["LD_LIBRARY_PATH", "ASAN_OPTIONS", "TSAN_OPTIONS"]
     return ["LD_BIND_NOW=1"] + kept.compactMap { name in getenv(name).map { "\(name)=\(String(cString: $0))" } }
-  }
-
-  /// Calls a function with an array of C strings that ends with a null pointer.
-  private static func withStrings<Result>(
-    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
-  ) -> Result {
-    let copies = strings.map { strdup($0) } + [nil]
-    defer { for copy in copies { free(copy) } }
-    return copies.withUnsafeBufferPointer { buffer in
-      // A non-empty array has an address.
-      body(buffer.baseAddress.unsafelyUnwrapped)
-    }
   }
 }
 

@@ -64,16 +64,20 @@ package final class MessageDigest {
       EVP_DigestFinal_ex(context, buffer.baseAddress, &length)
       count = Int(length)
     }
+    let text = Self.hexDigits(digest)
+    result = text
+    return text
+  }
+
+  private static func hexDigits(_ bytes: [UInt8]) -> String {
     let digits = Array("0123456789abcdef".utf8)
-    let text = String(unsafeUninitializedCapacity: digest.count * 2) { buffer in
-      for (index, byte) in digest.enumerated() {
+    return String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+      for (index, byte) in bytes.enumerated() {
         buffer[index * 2] = digits[Int(byte >> 4)]
         buffer[index * 2 + 1] = digits[Int(byte & 15)]
       }
-      return digest.count * 2
+      return bytes.count * 2
     }
-    result = text
-    return text
   }
 
   /// The SHA-256 of a text's UTF-8.
@@ -81,6 +85,24 @@ package final class MessageDigest {
     let digest = MessageDigest()
     digest.update(text)
     return digest.hexDigest()
+  }
+
+  /// The HMAC-SHA256 (RFC 2104) of a text's UTF-8. Ends the program when memory is exhausted.
+  /// - Returns: 64 lower-case hexadecimal digits.
+  package static func hmac(of text: String, key: String) -> String {
+    var (text, key, length) = (text, key, UInt32(0))
+    let code = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
+      text.withUTF8 { text in
+        key.withUTF8 { key in
+          let bytes = buffer.baseAddress
+          let made = HMAC(EVP_sha256(), key.baseAddress, Int32(key.count), text.baseAddress, text.count, bytes, &length)
+          // Fails only when memory is exhausted, as the algorithm is libcrypto's own.
+          if made == nil { fatalError("libcrypto cannot compute an HMAC") }
+        }
+      }
+      count = Int(length)
+    }
+    return hexDigits(code)
   }
 
   /// The digest of an open file from its start to its end, independent of its current position, which does not change.

@@ -23,6 +23,7 @@ import Testing
     var failures: [LedgerFailure] = []
     var lastRuns: [String] = []
     var names: [LedgerNames] = []
+    var notices: [LedgerNotice] = []
 
     init(_ ledger: Ledger) throws {
       jobs = try ledger.liveJobs()
@@ -36,6 +37,7 @@ import Testing
         lastRuns.append(last)
         try ledger.eachFailurePage(run: last) { failures += $0 }
       }
+      notices = try LedgerNotice.Kind.allCases.compactMap(ledger.nextNotice)
       for run in ["run-0", "run-1"] {
         try ledger.eachEndedPage(run: run) { entries += $0 }
         intents += try ledger.intended(run: run)
@@ -66,7 +68,11 @@ import Testing
       ]
     }
     try ledger.commit(changes)
-    try ledger.commit([.remember("run-e", job: "ended"), .advance("run-e", to: .ended)])
+    let notice = LedgerNotice(
+      runID: "run-e", kind: .notify, job: "ended", state: "partial", report: "/out/ended/report.json", body: "{}")
+    try ledger.commit([
+      .announce(notice), .remember("run-e", job: "ended"), .advance("run-e", to: .ended), .release("run-e", at: 5),
+    ])
     for job in 0..<2 {
       let run = "run-\(job)"
       let pause = LedgerPause(cause: "lock", lock: "a", reason: nil, began: 5)
@@ -136,7 +142,7 @@ import Testing
     "UPDATE jobs SET details = '[]' WHERE run_id = 'run-0'", "UPDATE entries SET row = '{}' WHERE position = 7",
     "UPDATE outputs SET bytes = bytes + 1 WHERE job = 'ended'", "UPDATE failures SET code = 'tls'",
     "UPDATE last_runs SET run_id = 'run-1'", "UPDATE pauses SET began_ms = 6", "UPDATE deferred SET attempts = 2",
-    "UPDATE names SET names = '[]'", "UPDATE named_runs SET pages = 0",
+    "UPDATE names SET names = '[]'", "UPDATE notices SET body = '[]'", "UPDATE named_runs SET pages = 0",
     "UPDATE entries SET digest = NULL WHERE position = 7",
   ])
   func `a row that was changed is reported when it is read, without a check`(change: String) throws {

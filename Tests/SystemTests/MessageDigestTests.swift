@@ -24,6 +24,20 @@ import Testing
     #expect(digest.hexDigest() == expected)
   }
 
+  @Test(
+    "authentication codes are those of RFC 4231, with a long key and with none",
+    arguments: [
+      ("what do ya want for nothing?", "Jefe", "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+      (
+        "Test Using Larger Than Block-Size Key - Hash Key First", String(repeating: "k", count: 131),
+        "70e4b005732fa7ff79392aa24fb240159b925dbc9f1398420c0f45e6763dcf14"
+      ),
+      ("", "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"),
+    ])
+  func codes(text: String, key: String, expected: String) {
+    #expect(MessageDigest.hmac(of: text, key: key) == expected)
+  }
+
   @Test("an open file is digested from its start, and its position stays")
   func descriptor() throws {
     let folder = try TemporaryFolder()

@@ -45,6 +45,10 @@ ssize_t csandbox_receive(int socket, void *bytes, size_t capacity, int *descript
 int csandbox_spawn(
     const char *path, char *const arguments[], char *const environment[], int socket, int keeps_errors, pid_t *pid);
 
+/// Starts a program without arguments, in a process group of its own: nothing is its input, a pipe its output and its standard
+/// error, and it has no other descriptor. `output` is set to the end of the pipe to read from. Returns 0 or an `errno`.
+int csandbox_spawn_program(const char *path, char *const environment[], int *output, pid_t *pid);
+
 /// Forks this process, which must have a single thread, so that the copy is a child of this one's parent, which is the one
 /// to wait for it. Returns as `fork(2)` does. That cannot set the flag; and what it does for other threads is not needed.
 pid_t csandbox_fork_sibling(void);

@@ -57,8 +57,31 @@ package enum Event: Sendable {
   case jobLeft(job: String, ended: Int, total: Int?)
   /// A worker was lost: it ended, took too long, or was killed for exceeding limits or sending invalid messages.
   case workerLost(job: String?, name: String?, why: String, workers: DecodingPool.Counts)
+  /// A try to post the notification of an ended run (`--notify`).
+  case notification(job: String, NotificationResult)
+  /// A line that the program of `--exec` has printed after a job.
+  case programOutput(job: String, line: String)
   /// A problem that does not stop the program.
   case warning(String)
+}
+
+/// The result of a try to post a notification.
+package enum NotificationResult: Sendable, Equatable {
+  case delivered
+  /// It is tried again after so many seconds.
+  case failed(why: String, seconds: Double)
+  case givenUp(why: String)
+
+  /// As events and metrics name it.
+  package var name: String {
+    switch self {
+    case .delivered: "delivered"
+    case .failed: "failed"
+    case .givenUp: "given-up"
+    }
+  }
+
+  package static let names = ["delivered", "failed", "given-up"]
 }
 
 extension Event {

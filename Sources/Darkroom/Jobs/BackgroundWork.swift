@@ -95,6 +95,7 @@ final class BackgroundWork {
       ledger: planner.ledger, state: planner.state, sources: plan.sources,
       accessRefused: { [send] in send(.accessRefused($0)) }, manifestWarnings: plan.findings.warnings,
       hasSecretDefaults: plan.findings.hasSecretDefaults, gallery: gallery)
+    file.notices = planner.configuration.notices
     gallery?.willEnd(plan.run.job)
     let (history, keepHistory) = (History(folder: plan.run.folder), planner.configuration.keepHistory)
     let (hasPredecessor, hasPages) = (reporting.hasPredecessor, planner.configuration.gallery == .on)

@@ -34,6 +34,10 @@ extension Metrics {
       .init(
         .time, "job_last_success_timestamp_seconds",
         "When a job last succeeded, in seconds since 1970; 0 for never.", lastSuccess),
+      .init(
+        .counter, "notifications_total", "Tries to deliver notifications of ended runs, by result.", by: "result",
+        NotificationResult.names.map { ($0, notifications[$0] ?? 0) }),
+      .init(.gauge, "notifications_waiting", "Notifications that are not delivered.", notificationsWaiting),
     ]
   }
 

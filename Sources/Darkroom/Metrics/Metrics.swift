@@ -27,6 +27,12 @@ struct Metrics: Equatable {
   private(set) var lastEnd = 0.0
   private(set) var lastSuccess = 0.0
 
+  /// The tries to deliver notifications by `NotificationResult.name`.
+  private(set) var notifications: [String: Int] = [:]
+
+  /// The number of notifications that are not delivered.
+  var notificationsWaiting = 0
+
   /// By the kinds of causes.
   private(set) var pauses: [String: Pause] = [:]
 
@@ -57,6 +63,7 @@ struct Metrics: Equatable {
       jobs[summary.state, default: 0] += 1
       if summary.isLast { lastEnd = wall }
       if summary.isSuccess { lastSuccess = wall }
+    case .notification(_, let result): notifications[result.name, default: 0] += 1
     case .paused(let cause): pauses[cause.kind, default: Pause()].add(1, now: now)
     case .causeGone(let cause, _): pauses[cause.kind, default: Pause()].add(-1, now: now)
     default: break

@@ -48,6 +48,8 @@ final class Services {
     opening = LedgerOpening(state: folders.state, outbox: folders.outbox)
     (ledger, notice) = try opening.open()
     earlier = try EarlierWork(folders, ledger)
+    try ledger.removeNotices(
+      endedBefore: Clock.wallMilliseconds - NoticeVerdict.patience, except: configuration.notices)
     cacheSize = configuration.cacheSize
     downloads = DownloadCache(
       folder: folders.state.cache, limit: cacheSize, unfinished: Set(earlier.unfinished.map(\.job.runID)),

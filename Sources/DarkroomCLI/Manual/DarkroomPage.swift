@@ -104,6 +104,9 @@ enum DarkroomPage {
     .init(.variable("SSL_CERT_FILE"), "the same, if CURL_CA_BUNDLE is not set"),
     .init(.variable("SSL_CERT_DIR"), "a folder of further authorities, named by their hashes"),
     .init(.variable("NETRC"), "the file of names and passwords for rules with \"netrc\": true, instead of ~/.netrc"),
+    .init(
+      .variable("DARKROOM_NOTIFY_SECRET"), "the key with which requests of --notify are signed (HMAC-SHA256); no option"
+    ),
     .init(.variable("NO_COLOR"), "no colours on a terminal"),
     .init(.variable("XDG_CONFIG_HOME"), "the folder of the user's configuration, instead of ~/.config"),
   ]

@@ -80,7 +80,7 @@ struct Option: Sendable {
   }
 
   /// Whether its value is the path of a file or folder.
-  var isPath: Bool { valueName == "DIR" || valueName == "FILE" }
+  var isPath: Bool { ["DIR", "FILE", "PROGRAM"].contains(valueName) }
 
   /// The option as given on the command line.
   var longName: String { "--" + name }

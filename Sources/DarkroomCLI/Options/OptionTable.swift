@@ -27,7 +27,7 @@ enum OptionTable {
   }
 
   /// Options that a later version will have.
-  static let unavailable: Set = ["damaged", "chroma", "exec", "notify"]
+  static let unavailable: Set = ["damaged", "chroma"]
 
   private static let oneCommand = [
     Option(
@@ -168,6 +168,12 @@ enum OptionTable {
     Option(
       "metrics", \.configuration.metrics, .text("FILE"), of: ["run", "watch"],
       "write numbers for Prometheus into this file; node_exporter's textfile collector reads *.prom"),
+    Option(
+      "notify", \.configuration.notify, .webhook, of: ["run", "watch"],
+      "when a job has ended, post the head of its report to this URL, as JSON"),
+    Option(
+      "exec", \.configuration.exec, .text("PROGRAM"), of: ["run", "watch"],
+      "when a job has ended, run this program, for at most 60 s, without arguments"),
     Option(
       "keep-originals", \.configuration.keepOriginals, .flag,
       "also keep the source of each picture, in originals/ of the job's folder, as soon as it is downloaded"),

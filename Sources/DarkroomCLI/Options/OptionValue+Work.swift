@@ -87,6 +87,20 @@ extension OptionValue where Value == Proxy {
   }
 }
 
+extension OptionValue where Value == Webhook {
+  static var webhook: OptionValue {
+    OptionValue(name: "URL") { text in
+      do throws(ParseError) {
+        return try Webhook(parsing: text)
+      } catch {
+        throw UsageError(error.message)
+      }
+    } text: { _ in
+      nil
+    }  // It may hold secrets.
+  }
+}
+
 extension OptionValue where Value == String {
   /// Text that may be the value of a header of a request.
   static var userAgent: OptionValue {

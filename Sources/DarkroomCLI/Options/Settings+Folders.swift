@@ -39,6 +39,7 @@ extension Settings {
       let folders = [configuration.inbox, configuration.outbox] + (state == nil ? [] : [configuration.state])
       configuration.newFolders = Set(folders.filter(Self.isMissing))
       configuration.metrics = try configuration.metrics.map { try metricsFile($0, configuration) }
+      configuration.exec = try configuration.exec.map(program)
     }
     // Other commands may need only one of the folders, and no secrets.
     if use == .working {
@@ -114,6 +115,24 @@ extension Settings {
       || !MetricsFile.mayReplace(file)
     {
       throw UsageError("\(name) must name a new file, or one that \(name) has written; \(path) is something else")
+    }
+    return file
+  }
+
+  /// The full path of the program of `--exec`.
+  /// - Throws: `StopError.missing` unless it is a file that this user may execute.
+  private func program(_ path: String) throws -> String {
+    let name = origins["exec"] ?? "--exec"
+    let file = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    do {
+      guard try FileStatus(of: Folder.resolved(file)).kind == .file else {
+        throw StopError.missing("\(name): \(path) is not a program")
+      }
+    } catch let error as SystemError {
+      throw StopError.missing("\(name): \(error)")
+    }
+    guard access(file, X_OK) == 0 else {
+      throw StopError.missing("\(name): \(path) is not executable; \"chmod +x\" makes it so")
     }
     return file
   }

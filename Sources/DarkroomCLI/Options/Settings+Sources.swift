@@ -51,12 +51,16 @@ extension Settings {
       try apply(option, value, as: option.variable)
     }
     try applyOptions(arguments)
+    configuration.notify?.secret = environment[Self.secretVariable].flatMap { $0.isEmpty ? nil : $0 }
     if let least = configuration.minPixels, least > configuration.maxPixels {
       let names = ["min-pixels", "max-pixels"].map { origins[$0] ?? "--" + $0 }
       throw UsageError(
         "\(names[0]) is \(least) and \(names[1]) is \(configuration.maxPixels): every picture would fail")
     }
   }
+
+  /// The variable with the key that signs notifications. It is no option, so that no file and no list of processes shows it.
+  private static let secretVariable = "DARKROOM_NOTIFY_SECRET"
 
   /// The settings of the command line alone: for the help, which works whatever the environment and the file contain.
   /// - Throws: `UsageError`, `StopError.missing`.
@@ -95,7 +99,8 @@ extension Settings {
     // Variables of other programs and of the tests, and those that this program sets for its children.
     let reserved = ["DARKROOM_JOB_", "DARKROOM_TEST_"]
     return try environment.sorted { $0.key < $1.key }.compactMap { variable, value in
-      guard variable.hasPrefix("DARKROOM_"), !reserved.contains(where: variable.hasPrefix) else { return nil }
+      guard variable.hasPrefix("DARKROOM_"), !reserved.contains(where: variable.hasPrefix), variable != secretVariable
+      else { return nil }
       guard let option = OptionTable.general.first(where: { $0.variable == variable }) else {
         let name = variable.dropFirst("DARKROOM_".count).lowercased().replacing("_", with: "-")
         throw OptionTable.unavailable.contains(name)

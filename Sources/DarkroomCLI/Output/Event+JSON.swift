@@ -39,6 +39,8 @@ extension Event {
     case .stopping: "stopping"
     case .jobLeft: "job-left"
     case .workerLost: "worker-lost"
+    case .notification: "notification"
+    case .programOutput: "program-output"
     case .warning: "warning"
     }
   }
@@ -100,7 +102,21 @@ extension Event {
     case .stopping(let isOutOfTime): .object(["why": isOutOfTime ? .string("max-duration") : nil])
     case .jobLeft(let job, let ended, let total):
       .object(["job": .string(job), "ended": .integer(ended), "total": total.map { .integer($0) }])
+    case .notification(let job, let result): .object([.init("job", .string(job))] + result.members)
+    case .programOutput(let job, let line): .object(["job": .string(job), "message": .string(line)])
     case .configured: .object([])
+    }
+  }
+}
+
+extension NotificationResult {
+  fileprivate var members: [JSONValue.Member] {
+    let result = JSONValue.Member("result", .string(name))
+    return switch self {
+    case .delivered: [result]
+    case .failed(let why, let seconds):
+      [result, .init("why", .string(why)), .init("delay_s", .number(seconds))]
+    case .givenUp(let why): [result, .init("why", .string(why))]
     }
   }
 }

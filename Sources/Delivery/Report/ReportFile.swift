@@ -34,6 +34,9 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
   /// Whether the manifest's `defaults` contain secrets.
   package var hasSecretDefaults = false
 
+  /// What is to be done when the run has ended. Default: nothing.
+  package var notices: Set<LedgerNotice.Kind> = []
+
   /// Used to write the run's page from the same rows. Default: nil, no page is written.
   package var gallery: GalleryWriter?
 
@@ -84,11 +87,24 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     if let manifest = try stageManifest() { documents.append(manifest) }
     let page = gallery.flatMap { FinalPage(of: run, by: $0) }
     let head = try head(with: page)
-    documents.append(try write("report.json", to: run.folder.report, mode: 0o666) { try writeReport($0, head, page) })
+    var body: String?
+    documents.append(
+      try write("report.json", to: run.folder.report, mode: 0o666) { body = try writeReport($0, head, page) })
     page?.place()
-    var report = try ReportDelivery(run: run, manifest: manifest, outcome: outcome, documents: documents, head: head)
+    var report = try ReportDelivery(
+      run: run, manifest: manifest, outcome: outcome, documents: documents, head: head, notices: notices(body))
     report.notPruned = notPruned.map(ReportWarning.notPruned)
     return report
+  }
+
+  private func notices(_ body: String?) -> [LedgerNotice] {
+    // A later run of the job replaces a superseded one, which is no end of the job.
+    guard outcome.state != .superseded else { return [] }
+    return LedgerNotice.Kind.allCases.filter(notices.contains).map { kind in
+      LedgerNotice(
+        runID: run.runID, kind: kind, job: run.job, state: outcome.state.rawValue, report: run.folder.report,
+        body: kind == .notify ? body : nil)
+    }
   }
 
   /// Syncs the log, which contains all rows, before the report says that the run is done.
@@ -186,8 +202,11 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
       warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle, kept].compactMap { $0 })
   }
 
-  private func writeReport(_ file: DigestedFile, _ head: ReportHead, _ page: FinalPage?) throws {
+  /// - Returns: The body of the notification; nil when none is sent.
+  private func writeReport(_ file: DigestedFile, _ head: ReportHead, _ page: FinalPage?) throws -> String? {
     page?.begin(head, outcome.counts)
+    var notification =
+      notices.contains(.notify) ? NotificationBody(run: run, head: head, failed: outcome.counts.failed) : nil
     var text = "{"
     for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
     text += "\n\(ReportHead.rowsBegin)"
@@ -196,12 +215,14 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
       for row in rows {
         text += separator + row.row
         page?.add(row.row)
+        try notification?.add(row.row)
         separator = ",\n"
       }
       try file.write(text)
       text = ""
     }
     try file.write(text + "\n]}\n")
+    return notification?.text
   }
 
   /// The warnings about frequent sources. Rows are read only if a source may be frequent enough.

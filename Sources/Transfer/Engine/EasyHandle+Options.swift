@@ -66,7 +66,8 @@ extension EasyHandle {
     return form
   }
 
-  private func setBody(_ text: String) {
+  /// Sets the content of a POST.
+  func setBody(_ text: String) {
     set(CURLOPT_POSTFIELDSIZE, text.utf8.count)
     text.withCString { set(CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: $0)) }
   }

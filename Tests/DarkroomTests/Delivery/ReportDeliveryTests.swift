@@ -23,7 +23,7 @@ import TestSupport
       run: outbox.run, manifest: Self.manifest(), outcome: JobOutcome(tally, Transfers(), at: 5000), pauses: [],
       index: JobIndex(creating: .memory), ledger: outbox.ledger, state: outbox.state
     ).write()
-    try outbox.ledger.commit([report.intent])
+    try outbox.ledger.commit(report.intents)
   }
 
   private func recorded() throws -> ReportDelivery? {
@@ -61,6 +61,20 @@ import TestSupport
     let last = try #require(report.documents.last)
     try outbox.root.write("half", as: "staging/" + last.staged)
     #expect(try recorded() == nil)
+  }
+
+  @Test func `what is to be done at the end of a run is recorded with the intent, and due with the end`() throws {
+    var file = try ReportFile(
+      run: outbox.run, manifest: Self.manifest(), outcome: report.outcome, pauses: [],
+      index: JobIndex(creating: .memory), ledger: outbox.ledger, state: outbox.state)
+    file.notices = [.notify, .exec]
+    // Written twice, as after a crash.
+    for _ in 0..<2 { try outbox.ledger.commit(file.write().intents) }
+    #expect(try outbox.ledger.noticeCount(.notify) == 0)
+    try outbox.ledger.commit(try #require(try recorded()).ends)
+    #expect(try outbox.ledger.noticeCount(.notify) == 1)
+    let notice = try #require(try outbox.ledger.nextNotice(.exec))
+    #expect(notice.runID == Outbox.runID && notice.state == "failed" && notice.report == target && notice.body == nil)
   }
 
   @Test func `the cleanup at a start leaves what is about to be delivered`() throws {

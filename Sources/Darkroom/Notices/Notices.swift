@@ -1,0 +1,64 @@
+import Ledger
+import Model
+import System
+
+/// What is done when runs have ended: requests to a receiver, and runs of a program. Used on the thread of `Darkroom`.
+final class Notices {
+  /// How long `run` waits at its end for the receiver, in seconds. Programs have their own limit.
+  static let patience = 30.0
+
+  private let notifications: NoticeQueue
+  private let programs: NoticeQueue
+  private var kinds: Set<LedgerNotice.Kind> = []
+
+  /// - Parameter send: Called on other threads.
+  /// - Throws: `SystemError` when there is no descriptor left.
+  init(ledger: Ledger, send: @escaping @Sendable (NoticeQueue.Message) -> Void) throws(SystemError) {
+    notifications = try NoticeQueue(.notify, ledger: ledger, send: send)
+    programs = try NoticeQueue(.exec, ledger: ledger, send: send)
+  }
+
+  /// The number of notifications that are not delivered; 0 without a receiver.
+  var waiting: Int { kinds.contains(.notify) ? notifications.count : 0 }
+
+  /// Uses a receiver and a program from now on; what earlier processes have left begins at once.
+  func configure(_ configuration: Configuration) {
+    kinds = configuration.notices
+    notifications.configure(
+      configuration.notify.map { NotificationSender(webhook: $0, configuration: configuration.transfer) })
+    programs.configure(configuration.exec.map { ProgramSender(program: $0, limit: configuration.execLimit) })
+  }
+
+  /// A run has ended.
+  func wake() {
+    if kinds.contains(.notify) { notifications.wake() }
+    if kinds.contains(.exec) { programs.wake() }
+  }
+
+  /// Whether the end of the program waits for something.
+  /// - Parameters:
+  ///   - deadline: When the grace period is over: then nothing is waited for, and until then for no retry. nil when the program
+  ///     was not asked to stop.
+  ///   - began: When the wait began.
+  func isAwaited(since began: Double, deadline: Double?, now: Double) -> Bool {
+    let limit = began + Self.patience
+    guard let deadline else { return programs.hasWork(by: now) || now < limit && notifications.hasWork(by: limit) }
+    return now < deadline && (programs.hasWork(by: now) || now < limit && notifications.hasWork(by: now))
+  }
+
+  /// What is left for the next start; nil when nothing is.
+  var left: String? {
+    let programs = kinds.contains(.exec) ? programs.count : 0
+    let texts = [
+      waiting > 0 ? waiting.of("notification was not delivered", "notifications were not delivered") : nil,
+      programs > 0 ? "the program of --exec was not run for " + programs.of("job", "jobs") : nil,
+    ].compactMap { $0 }
+    return texts.isEmpty ? nil : texts.joined(separator: ", and ") + ": left for the next start with the same options"
+  }
+
+  /// Breaks off what is being processed; it stays for the next start.
+  func shutDown() {
+    notifications.shutDown()
+    programs.shutDown()
+  }
+}

@@ -1,0 +1,123 @@
+import CSandbox
+import Glibc
+import System
+
+/// One run of a program, not confined, without arguments and input, in a process group of its own.
+package struct ProgramRun: Sendable {
+  /// Its path.
+  package let program: String
+
+  /// All of its variables.
+  package let environment: [String: String]
+
+  /// How long it may take, in seconds; then its process group is killed.
+  package let limit: Double
+
+  package enum Ending: Sendable, Equatable {
+    case ended(ChildProcess.Ending)
+    /// It was killed, since its time was over.
+    case timedOut
+    /// It was killed, since the caller has ended the wait.
+    case stopped
+  }
+
+  package init(_ program: String, environment: [String: String], limit: Double) {
+    (self.program, self.environment, self.limit) = (program, environment, limit)
+  }
+
+  /// Runs the program to its end. What it has started in the background lives on, without an output.
+  /// - Parameters:
+  ///   - print: Called with the lines that it prints, on standard output and standard error.
+  ///   - wait: Calls its argument, which waits for a moment with `Mailbox.wait(by:)`; returns whether to go on.
+  /// - Throws: `SystemError` when it cannot be started.
+  package func run(
+    print: (String) -> Void, wait: (_ watch: (_ descriptor: Int32) -> Bool) -> Bool
+  ) throws(SystemError) -> Ending {
+    let (child, output) = try start()
+    defer { close(output) }
+    let deadline = Clock.monotonicSeconds + limit
+    var lines = OutputLines()
+    defer { lines.end(print) }
+    var isOpen = true
+    while true {
+      // Before its output is read for the last time.
+      let hasEnded = csandbox_has_ended(child.processID) == 1
+      if isOpen { isOpen = Self.read(output, into: &lines, print) }
+      if hasEnded { return .ended(child.wait()) }
+      if Clock.monotonicSeconds >= deadline { return kill(child, .timedOut) }
+      let mayContinue = wait { descriptor in
+        var watched = [descriptor, isOpen ? output : -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        poll(&watched, nfds_t(watched.count), 20)
+        return watched[0].revents != 0
+      }
+      guard mayContinue else { return kill(child, .stopped) }
+    }
+  }
+
+  private func start() throws(SystemError) -> (ChildProcess, output: Int32) {
+    var (process, output): (pid_t, Int32) = (0, -1)
+    let failure = withCStrings(environment.map { "\($0)=\($1)" }) { variables in
+      csandbox_spawn_program(program, variables, &output, &process)
+    }
+    guard failure == 0 else { throw SystemError("posix_spawn", program, code: failure) }
+    return (ChildProcess(processID: process), output)
+  }
+
+  /// Kills the process group. The process has not been waited for, so its number cannot belong to another group.
+  private func kill(_ child: ChildProcess, _ ending: Ending) -> Ending {
+    Glibc.kill(-child.processID, SIGKILL)
+    child.end()
+    return ending
+  }
+
+  /// Reads what has been printed, up to a limit.
+  /// - Returns: Whether more may follow.
+  private static func read(_ output: Int32, into lines: inout OutputLines, _ print: (String) -> Void) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 64 << 10)
+    var watched = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+    for _ in 0..<16 {
+      guard poll(&watched, 1, 0) > 0 else { return true }
+      let count = uninterrupted { Glibc.read(output, &buffer, buffer.count) }
+      guard count > 0 else { return false }
+      lines.add(buffer[..<count], print)
+    }
+    return true
+  }
+}
+
+/// Divides the output of a program into lines, of which the first ones count.
+struct OutputLines {
+  /// The most lines.
+  static let maxLines = 100
+
+  /// The most bytes of a line; the rest is cut off.
+  static let maxBytes = 1000
+
+  private var line: [UInt8] = []
+  private var isCut = false
+  private var count = 0
+
+  mutating func add(_ bytes: ArraySlice<UInt8>, _ print: (String) -> Void) {
+    for byte in bytes {
+      if byte == UInt8(ascii: "\n") {
+        endLine(print)
+      } else if line.count < Self.maxBytes {
+        line.append(byte)
+      } else {
+        isCut = true
+      }
+    }
+  }
+
+  private mutating func endLine(_ print: (String) -> Void) {
+    count += 1
+    if count <= Self.maxLines { print(String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")) }
+    (line, isCut) = ([], false)
+  }
+
+  /// Ends the last line, and prints how many were left out.
+  mutating func end(_ print: (String) -> Void) {
+    if !line.isEmpty { endLine(print) }
+    if count > Self.maxLines { print("… and \(count - Self.maxLines) more lines") }
+  }
+}

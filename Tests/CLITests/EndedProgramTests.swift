@@ -1,0 +1,95 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `--exec`: a program is run when a job has ended.
+@Suite(.blocking) struct EndedProgramTests {
+  private let folders: DarkroomFolders
+  private var log: String { folders.folder.file("log") }
+
+  init() throws { folders = try DarkroomFolders() }
+
+  /// Writes a script that begins with adding its job and state to `log`.
+  private func program(_ text: String = "", as name: String = "program") throws -> String {
+    let start = "#!/bin/sh\necho \"$DARKROOM_JOB_NAME $DARKROOM_JOB_STATE\" >>'\(log)'\n"
+    // A process that inherits the open file would keep it from being run.
+    let path = try SpawnedProcess.whileNoneStarts { try folders.folder.write(start + text, as: name) }
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
+    return path
+  }
+
+  private func logged() throws -> [String] {
+    try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n").map(String.init)
+  }
+
+  @Test func `it knows the job, its state and its report, not the key, and what it says is in the log`() throws {
+    let text = #"""
+      echo "report $DARKROOM_JOB_REPORT: $(grep -c schema_version "$DARKROOM_JOB_REPORT")"
+      echo "key ${DARKROOM_NOTIFY_SECRET-none}, arguments $#"
+      printf 'a\033[31mb\n' >&2
+      """#
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let run = try DarkroomProcess.run(
+      ["run", "--json"] + folders.options + ["--exec", program(text)], environment: ["DARKROOM_NOTIFY_SECRET": "x"]
+    ).expect(status: 0)
+    #expect(try logged() == ["a succeeded"])
+    #expect(run.error.contains("a: --exec: report \(folders.outbox)/a/report.json: 1\n"))
+    #expect(run.error.contains("a: --exec: key none, arguments 0\n") && run.error.contains("a: --exec: a\\x1b[31mb\n"))
+    #expect(run.output.contains(#""event":"program-output""#) && !run.error.contains("warning"))
+    #expect(try JSONSchema.violations(of: Data(run.output.utf8), name: "events.schema.json") == "")
+  }
+
+  @Test func `run waits for one after another, in the order in which jobs ended, whatever their state`() throws {
+    for (name, text) in ["a.txt": "coffee.jpg\n", "b.json": "{", "c.txt": "missing.jpg\n"] {
+      try folders.drop(name, text)
+    }
+    let run = try folders.run(["--exec", program("sleep 0.2; echo end >>'\(log)'")])
+    let ended = run.output.split(separator: "\n").map { $0.split(separator: "/").dropLast().last ?? "" }
+    let states = ["a": "succeeded", "b": "rejected", "c": "failed"]
+    #expect(try logged() == ended.flatMap { ["\($0) \(states[String($0)] ?? "")", "end"] } && ended.count == 3)
+  }
+
+  @Test func `its failure is a warning, changes no exit code, and is not repeated`() throws {
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let program = try program("echo disk is full; exit 3")
+    let run = try folders.run(["--quiet", "--exec", program]).expect(status: 0)
+    let line = "warning: the program of --exec, \(program), exited with 3, after job a; it says: disk is full\n"
+    #expect(run.error.hasSuffix(line) && run.error.split(separator: "\n").count == 1, "\(run.error)")
+    try folders.run(["--exec", program]).expect(status: 0)
+    #expect(try logged() == ["a succeeded"])
+  }
+
+  @Test(arguments: [SIGTERM, SIGKILL])
+  func `one that had not ended when the process ended is run again by the next`(signal: Int32) throws {
+    let watch = try folders.watch(["--grace", "0.2", "--exec", program("echo $$; exec sleep 1000")])
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let line = try #require(try watch.waitForLine(containing: "--exec: "))
+    let process = try #require(line.split(separator: " ").last.flatMap { Int32($0) })
+    if signal == SIGTERM {
+      #expect(try watch.stop().error.contains("the program of --exec was not run for 1 job: left for the next start"))
+      #expect(kill(process, 0) == -1)
+    } else {
+      try watch.kill()
+      kill(process, SIGKILL)
+    }
+    try folders.run(["--exec", program()]).expect(status: 0)
+    #expect(try logged() == ["a succeeded", "a succeeded"])
+  }
+
+  @Test func `in the configuration file its path is relative to the file's folder`() throws {
+    _ = try program()
+    let config = try folders.folder.write(#"{ "exec": "program" }"#, as: "config.json")
+    try folders.drop("a.txt", "coffee.jpg\n")
+    try folders.run(["--config", config]).expect(status: 0)
+    #expect(try logged() == ["a succeeded"])
+  }
+
+  @Test(arguments: [("none", "No such file"), ("inbox", "is not a program"), ("data", "is not executable")])
+  func `one that cannot be run is an error at the start`(name: String, says: String) throws {
+    try folders.folder.write("", as: "data")
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let run = try folders.run(["--exec", folders.folder.file(name)]).expect(status: 66)
+    #expect(run.error.hasPrefix("darkroom: --exec: ") && run.error.contains(says), "\(run.error)")
+    #expect(!folders.exists("a"))
+  }
+}
