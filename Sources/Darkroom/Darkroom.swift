@@ -217,6 +217,7 @@ package final class Darkroom {
   private func awaitNotices() throws {
     let began = Clock.monotonicSeconds
     while notices.isAwaited(since: began, deadline: ending?.deadline, now: Clock.monotonicSeconds) {
+      notices.isActive = true
       mailbox.wait(seconds: 0.2)
       for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
     }
@@ -391,7 +392,9 @@ package final class Darkroom {
     case .cacheCleared: jobs.suspension.space.cacheWasCleared()
     case .worker(let notice): observe(Event(notice, jobs.pending.decoding.pool.counts))
     case .galleryFailed(let why): observe(.warning(why))
-    case .notice(.event(let event)): observe(event)
+    case .notice(.event(let event)):
+      notices.isActive = true
+      observe(event)
     case .notice(.changed): break
     case .notice(.broken(let error)): throw error
     case .configure(let read):

@@ -154,13 +154,25 @@ import Testing
       #expect(try hasMetric("waiting \(isAbsent ? 1 : 2)"))
     }
     // A start without the option leaves them.
-    try folders.run().expect(status: 0)
+    #expect(try !folders.run().expect(status: 0).error.contains("left for the next start"))
     let next = try NotificationReceiver("204")
     try run(next.url()).expect(status: 0)
     let requests = try next.requestsSoFar()
     #expect(requests.first?.id == id && requests.count == (isAbsent ? 1 : 2) && requests.allSatisfy(\.isSigned))
     try expectHead(of: "a/report.json", in: try #require(requests.first))
     #expect(try hasMetric("waiting 0"))
+  }
+
+  @Test(arguments: Array(stride(from: 1, through: 22, by: 3)))
+  func `a crash at any moment neither loses nor invents one`(call: Int) throws {
+    let receiver = try NotificationReceiver("204")
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let options = ["--filters", "none", "--notify", receiver.url()]
+    _ = try folders.run(options, injecting: "fsync,fdatasync,renameat2,unlinkat:signal=KILL:when=\(call)")
+    try folders.run(options).expect(status: 0)
+    let requests = try receiver.requestsSoFar()
+    #expect(Set(requests.map(\.id)) == [try folders.report("a").run_id])
+    try expectHead(of: "a/report.json", in: try #require(requests.last))
   }
 
   @Test func `user name, password, path and key appear nowhere`() throws {

@@ -68,8 +68,8 @@ package enum Event: Sendable {
 /// The result of a try to post a notification.
 package enum NotificationResult: Sendable, Equatable {
   case delivered
-  /// It is tried again after so many seconds.
-  case failed(why: String, seconds: Double)
+  /// It is tried again after so many seconds. `attempts` is the number of tries.
+  case failed(why: String, attempts: Int, seconds: Double)
   case givenUp(why: String)
 
   /// As events and metrics name it.

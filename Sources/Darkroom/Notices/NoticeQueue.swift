@@ -169,7 +169,7 @@ final class NoticeQueue: Sendable {
     case .remove: report(.delivered)
     case .giveUp(let why): report(.givenUp(why: why))
     case .retry(let next, let why, let seconds):
-      report(.failed(why: why, seconds: seconds))
+      report(.failed(why: why, attempts: next.attempts, seconds: seconds))
       return .announce(next)
     }
     return .forget(.notice(run: notice.runID, kind))

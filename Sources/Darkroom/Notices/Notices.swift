@@ -11,6 +11,9 @@ final class Notices {
   private let programs: NoticeQueue
   private var kinds: Set<LedgerNotice.Kind> = []
 
+  /// Whether this process has tried or added something. Otherwise each run of cron would report what an earlier one has left.
+  var isActive = false
+
   /// - Parameter send: Called on other threads.
   /// - Throws: `SystemError` when there is no descriptor left.
   init(ledger: Ledger, send: @escaping @Sendable (NoticeQueue.Message) -> Void) throws(SystemError) {
@@ -31,6 +34,7 @@ final class Notices {
 
   /// A run has ended.
   func wake() {
+    isActive = true
     if kinds.contains(.notify) { notifications.wake() }
     if kinds.contains(.exec) { programs.wake() }
   }
@@ -46,8 +50,9 @@ final class Notices {
     return now < deadline && (programs.hasWork(by: now) || now < limit && notifications.hasWork(by: now))
   }
 
-  /// What is left for the next start; nil when nothing is.
+  /// What is left for the next start; nil when nothing is, or nothing new.
   var left: String? {
+    guard isActive else { return nil }
     let programs = kinds.contains(.exec) ? programs.count : 0
     let texts = [
       waiting > 0 ? waiting.of("notification was not delivered", "notifications were not delivered") : nil,

@@ -114,8 +114,10 @@ extension NotificationResult {
     let result = JSONValue.Member("result", .string(name))
     return switch self {
     case .delivered: [result]
-    case .failed(let why, let seconds):
-      [result, .init("why", .string(why)), .init("delay_s", .number(seconds))]
+    case .failed(let why, let attempts, let seconds):
+      [
+        result, .init("why", .string(why)), .init("attempts", .integer(attempts)), .init("delay_s", .number(seconds)),
+      ]
     case .givenUp(let why): [result, .init("why", .string(why))]
     }
   }

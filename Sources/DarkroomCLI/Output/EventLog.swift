@@ -45,6 +45,16 @@ struct EventLog {
     case .workerLost(let job, let name, let why, _):
       return line(.warning, job: job, entry: name, "a worker was lost: \(why)")
     case .warning(let text): return line(.warning, from: .quiet, "warning: \(text)")
+    case .notification(let job, .delivered):
+      return line(.debug, from: .verbose, job: job, "its notification was delivered")
+    case .notification(let job, .failed(let why, let attempts, let seconds)):
+      let isFirst = attempts == 1
+      return line(
+        isFirst ? .info : .debug, from: isFirst ? .normal : .verbose, job: job,
+        "its notification was not delivered, the next try in \(seconds.shown) s: \(why)")
+    case .notification(let job, .givenUp(let why)):
+      return line(.error, from: .quiet, "warning: the notification of job \(job) is given up: \(why)")
+    case .programOutput(let job, let text): return line(.info, job: job, "--exec: \(text)")
     case .configured: return line(.info, "the configuration was reloaded")
     case .stopping(isOutOfTime: true):
       // Otherwise a list that never ends within its time would be silent in each run of cron.
