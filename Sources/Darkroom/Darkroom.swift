@@ -221,6 +221,8 @@ package final class Darkroom {
       mailbox.wait(seconds: 0.2)
       for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
     }
+    // The threads post their results before they have nothing left to do.
+    for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
     if let left = notices.left { observe(.warning(left)) }
   }
 

@@ -92,7 +92,8 @@ extension History {
     _ run: (folder: OpenFolder, files: [String]), _ name: String, from history: OpenFolder
   ) throws(SystemError) {
     // The report is removed first, since it promises that the other files exist.
-    for file in run.files.sorted { ($0 == "report.json" ? 0 : 1, $0) < ($1 == "report.json" ? 0 : 1, $1) } {
+    let files = run.files.sorted { ($0 == "report.json" ? 0 : 1, $0) < ($1 == "report.json" ? 0 : 1, $1) }
+    for file in files {
       try run.folder.remove(file)
     }
     history.removeIfEmpty(name)

@@ -33,7 +33,7 @@ import Testing
     (["run", "-x"], "-x"),
     (["watch", "extra"], "extra"),
     (["run", "--reason", "x"], "--reason is for the command pause, not for run"),
-    (["pause", "--downloads", "3"], "--downloads is for the commands run, watch, not for pause"),
+    (["pause", "--downloads", "3"], "--downloads is for the commands run, watch, doctor, not for pause"),
     (["watch", "--lock-wait", "0"], "--lock-wait is for the command run, not for watch"),
     (["filters", "sepia(1)"], "--explain"),
     (["run", "-", "-"], "standard input is read once: - is given 2 times"),
@@ -51,7 +51,7 @@ import Testing
     (["help", "run", "watch"], "one command, not 2"),
     (["add", "ftp://h.example/a.jpg"], "has the scheme \"ftp\"; allowed are http, https and file"),
     (["add", "https://h.example/a.jpg", "https://"], "https:// is not a URL"),
-    (["check", "a.json", "--max-pixels", "1"], "--max-pixels is for the commands run, watch, not for check"),
+    (["check", "a.json", "--max-pixels", "1"], "--max-pixels is for the commands run, watch, doctor, not for check"),
   ]
 
   @Test(arguments: mistakes)

@@ -105,7 +105,9 @@ import Testing
     let jobs = folders.outbox + "/.darkroom/jobs"
     let snapshots = try FileManager.default.contentsOfDirectory(atPath: jobs)
     #expect(!snapshots.isEmpty)
-    try Data(count: 100).write(to: URL(fileURLWithPath: folders.outbox + "/.darkroom/staging/left-1"))
+    let staging = folders.outbox + "/.darkroom/staging/"
+    let own = try #require(try FileManager.default.contentsOfDirectory(atPath: staging).first)
+    try Data(count: 100).write(to: URL(fileURLWithPath: staging + own + "/left-1"))
     #expect(try gc(["--dry-run"])["leftovers"] == Removed(kind: "leftovers", count: 1, bytes: 100))
     #expect(try gc()["leftovers"] == Removed(kind: "leftovers", count: 1, bytes: 100))
     #expect(try FileManager.default.contentsOfDirectory(atPath: jobs) == snapshots)

@@ -5,7 +5,8 @@ import Testing
 /// The help, compared with the files in `Snapshots`. `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` writes them.
 @Suite(.blocking) struct HelpTests {
   static let commands = [
-    "run", "watch", "status", "add", "wait", "cancel", "retry", "pause", "resume", "check", "filters", "doctor", "gc", "help",
+    "run", "watch", "status", "add", "wait", "cancel", "retry", "pause", "resume", "check", "filters", "doctor", "gc",
+    "help",
   ]
   static let texts = [["help"]] + commands.map { ["help", $0] }
 
@@ -102,7 +103,7 @@ import Testing
     let options = try Self.options()
     #expect(options.count > 25)
     let folder = try TemporaryFolder()
-    let flags: Set = ["json", "refresh", "all", "keep-originals", "prune", "watch", "fail-empty"]
+    let flags: Set = ["json", "refresh", "all", "keep-originals", "prune", "watch", "fail-empty", "dry-run"]
     for (option, takers) in options where !["help", "version"].contains(option) {
       guard let other = Self.commands.first(where: { !takers.contains($0) }) else { continue }
       let value = try DarkroomCommand.run(

@@ -66,7 +66,7 @@ import Testing
     #expect(try receiver.requestsSoFar().isEmpty)
   }
 
-  @Test func `a run that was superseded is posted, and one that was cancelled`() throws {
+  @Test func `a run that was superseded is no end of its job, and is not posted; one that was cancelled is`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let receiver = try NotificationReceiver("200")
     func manifest(_ names: String...) -> String { names.map { "\"\(server.url($0))\"\n" }.joined() }
@@ -78,20 +78,19 @@ import Testing
     #expect(try watch.waitForLine(containing: ": filtered") != nil)
     _ = try server.nextRequest()
     try folders.drop("job.jsonl", manifest("d", "e"))
-    let superseded = try receiver.nextRequest()
-    #expect(superseded.state == "superseded" && superseded.headers["darkroom-signature"] == nil)
-    try expectHead(of: "job/history/\(superseded.id ?? "")/report.json", in: superseded)
+    #expect(try watch.waitForLine(containing: "job: 2 entries") != nil)
     // A manifest that would replace it, and is rejected.
     try folders.drop("job.jsonl", "{")
     let rejected = try receiver.nextRequest()
-    #expect(rejected.state == "rejected" && rejected.id != superseded.id)
+    #expect(rejected.state == "rejected" && rejected.headers["darkroom-signature"] == nil)
+    try expectHead(of: "job/history/\(rejected.id ?? "")/report.json", in: rejected)
     try folders.ask("cancel", ["job"]).expect(status: 0)
     let cancelled = try receiver.nextRequest()
-    #expect(cancelled.state == "cancelled" && cancelled.id != superseded.id)
+    #expect(cancelled.state == "cancelled" && cancelled.id != rejected.id)
     #expect(try watch.waitForLine(containing: "job: its notification was delivered") != nil)
     try watch.stop()
     #expect(try receiver.requestsSoFar().isEmpty)
-    #expect(try hasMetric(#"total{result="delivered"} 3"#))
+    #expect(try hasMetric(#"total{result="delivered"} 2"#))
   }
 
   @Test func `one that fails is tried again, with the same id`() throws {

@@ -40,7 +40,11 @@ package struct GarbageCollection {
     let (ledger, notice) = try opening.open()
     if let notice { warn(notice) }
     let leftovers = try leftovers(folders, ledger)
-    if !isDryRun { for trouble in try EarlierWork(folders, ledger).troubles { warn(trouble) } }
+    if !isDryRun {
+      let earlier = try EarlierWork(folders, ledger)
+      for trouble in earlier.troubles { warn(trouble) }
+      earlier.journal?.close()
+    }
     let removed =
       [try history(folders.outbox, warn), try cache(folders, ledger), leftovers] + (try records(folders, ledger))
     opening.close()

@@ -90,7 +90,7 @@ final class BackgroundWork {
   /// Writes the documents of a run whose rows are all durable.
   func writeReport(_ run: Int, _ reporting: JobRun.Reporting, pauses: [LedgerPause]) {
     let (plan, outcome) = (reporting.plan, reporting.outcome)
-    let file = ReportFile(
+    var file = ReportFile(
       run: plan.run, manifest: plan.manifest, outcome: outcome, pauses: pauses, index: plan.index,
       ledger: planner.ledger, state: planner.state, sources: plan.sources,
       accessRefused: { [send] in send(.accessRefused($0)) }, manifestWarnings: plan.findings.warnings,

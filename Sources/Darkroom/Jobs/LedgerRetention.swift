@@ -163,6 +163,8 @@ final class LedgerRetention: Sendable {
           case .output: found.results += 1
           case .lastRun: found.lastRuns += 1
           case .endedRun: found.endedRuns += 1
+          // Those are removed when they have been done.
+          case .notice: break
           }
         }
         if !isDryRun { try self.ledger.commit(records.map { .forget($0) }) }

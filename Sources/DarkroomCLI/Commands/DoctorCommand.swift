@@ -15,7 +15,7 @@ struct DoctorCommand: Command {
     """
   let examples = [
     "darkroom doctor",
-    "sudo -u darkroom darkroom doctor --config /etc/darkroom/config.json",
+    "darkroom doctor --config darkroom.json",
     "darkroom doctor --json | jq -r 'select(.level != \"ok\") | .message'",
   ]
 

@@ -129,7 +129,7 @@ extension Settings {
         throw StopError.missing("\(name): \(path) is not a program")
       }
     } catch let error as SystemError {
-      throw StopError.missing("\(name): \(error)")
+      throw StopError.missing("\(name): \(path): \(systemMessage(error.code))")
     }
     guard access(file, X_OK) == 0 else {
       throw StopError.missing("\(name): \(path) is not executable; \"chmod +x\" makes it so")

@@ -73,7 +73,9 @@ extension Settings {
     for given in arguments.options {
       guard let option = OptionTable.option(named: given.name, of: arguments.command) else { continue }
       if let command = arguments.command, !option.isTaken(by: command) {
-        let takers = OptionTable.all.filter { $0.name == option.name }.flatMap { $0.commands ?? [] }
+        let takers = CommandTable.all.map(\.name).filter { name in
+          OptionTable.all.contains { $0.name == option.name && $0.isTaken(by: name) }
+        }
         throw UsageError(
           "--\(option.name) is for the command\(takers.count == 1 ? "" : "s") \(takers.joined(separator: ", ")), "
             + "not for \(command)")
