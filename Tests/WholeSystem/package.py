@@ -6,46 +6,31 @@ with systemd. Needs root, debootstrap and a mirror of Debian.
 Exit codes: 0 all is well, 1 something is wrong, 77 this machine cannot do it.
 """
 import argparse
-import configparser
+import hashlib
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 from debian import Booted, Debian, Unavailable
+from service import PICTURES, STATE, Jobs, Server, ServiceByHand, ServiceOfSystemd, expect, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
-STATE = "/var/lib/darkroom"
 SERVICES = ("darkroom.service", "darkroom@.service", "darkroom-run.service")
 # What Documentation/operations.md says of systemd-analyze, times ten.
 EXPOSURE = 15
-# How many pictures a job has, and how long the server waits before each: a job takes seconds, so that it can be interrupted.
-PICTURES, DELAY = 60, 0.3
 CONFIGURATION = {"allow-net": ["127.0.0.0/8"], "per-host": 2}
 
 
 def say(text):
     print(text, flush=True)
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
-
-
-def wait_for(condition, what, seconds=120):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds} s: {what() if callable(what) else what}")
-        time.sleep(0.1)
-    return value
 
 
 def make_package(program, revision):
@@ -55,164 +40,22 @@ def make_package(program, revision):
     return ROOT / done.stdout.strip()
 
 
-def unit(system, name):
-    """The keys of a service's unit; of those that are there several times, the last."""
-    parser = configparser.RawConfigParser(strict=False, delimiters="=", comment_prefixes="#")
-    parser.optionxform = str
-    parser.read(system.path("lib/systemd/system") / name)
-    return parser["Service"]
-
-
-class Server:
-    """Serves the samples, in the network of a system."""
-
-    def __init__(self, system, folder):
-        self.record = folder / f"requests-{time.monotonic_ns()}"
-        self.record.touch()
-        network = system.network() if isinstance(system, Booted) else []
-        self.process = subprocess.Popen(
-            [*network, sys.executable, ROOT / "Tests/WholeSystem/slow_server.py", ROOT / "Samples", str(DELAY), self.record],
-            stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-
-    def requests(self):
-        return self.record.read_text().split()
-
-
-class Jobs:
-    """What a member of the group drops, and what comes of it."""
-
-    def __init__(self, system, server):
-        self.system, self.server = system, server
-
-    def as_member(self, *words, check=True):
-        return self.system.run("runuser", "-u", "anna", "--", *words, check=check)
-
-    def start_as_member(self, *words):
-        return self.system.start("runuser", "-u", "anna", "--", *words)
-
-    def drop(self, job, inbox=f"{STATE}/inbox", by_hand=False):
-        urls = [f"http://127.0.0.1:{self.server.port}/coffee.jpg?{job}={index}" for index in range(PICTURES)]
-        manifest = self.system.path(f"home/anna/{job}.txt")
-        manifest.write_text("\n".join(urls) + "\n")
-        if by_hand:
-            self.as_member("cp", f"/home/anna/{job}.txt", inbox)
-        else:
-            self.as_member("darkroom", "add", "--inbox", inbox, f"/home/anna/{job}.txt")
-
-    def rows(self, job, outbox=f"{STATE}/outbox"):
-        """The rows that have ended, of a job that runs."""
-        try:
-            lines = self.system.path(f"{outbox}/{job}/entries.jsonl").read_text().splitlines(keepends=True)
-        except FileNotFoundError:
-            return []
-        return [json.loads(line) for line in lines if line.endswith("\n")]
-
-    def reach_middle(self, job):
-        wait_for(lambda: len(self.rows(job)) >= PICTURES // 4, lambda: f"the middle of {job}: {self.log()}")
-        expect(len(self.rows(job)) < PICTURES, f"{job} was done before it could be interrupted")
-        return {row["url"].split("/", 3)[3] for row in self.rows(job)}
-
-    def log(self):
-        return self.as_member("darkroom", "status", check=False)
-
-    def check(self, job, done=(), outbox=f"{STATE}/outbox"):
-        """Waits for the report. What was done before an interruption is not asked for again."""
-        report = self.system.path(f"{outbox}/{job}/report.json")
-        wait_for(report.exists, lambda: f"the report of {job}: {self.log()}")
-        read = json.loads(report.read_text())
-        expect(read["state"] == "succeeded" and read["counts"]["filtered"] == PICTURES, f"{job}: {read['state']} {read['counts']}")
-        asked = [path[1:] for path in self.server.requests()]
-        again = [path for path in done if asked.count(path) != 1]
-        expect(not again, f"{job}: done before the interruption, and asked for again: {again}")
-        status = (report.parent / "manifest.txt").stat()
-        group = self.system.path(outbox).stat().st_gid
-        expect(status.st_gid == group, f"{job}: the group of its manifest is {status.st_gid}, not {group}")
-
-    def check_outbox(self, outbox=f"{STATE}/outbox"):
-        done = subprocess.run([sys.executable, ROOT / "script/check-outbox", self.system.path(outbox)],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        expect(done.returncode == 0, f"check-outbox: {done.stdout}")
-
-
-class ServiceByHand:
-    """The process of the service in a chroot, with those of its restrictions that setpriv knows."""
-
-    def __init__(self, system):
-        self.system, self.keys, self.process = system, unit(system, "darkroom.service"), None
-
-    def start(self):
-        keys = self.keys
-        command = f"umask {keys['UMask']}; cd {keys['WorkingDirectory']}; exec {keys['ExecStart']}"
-        self.process = self.system.start(
-            "setpriv", "--reuid", keys["User"], "--regid", keys["Group"], "--init-groups", "--no-new-privs",
-            "--inh-caps=-all", "--bounding-set=-all", "sh", "-c", command,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def main_process(self):
-        return self.process.pid
-
-    def stop(self):
-        self.process.terminate()
-        expect(self.process.wait(60) == 0, f"watch ended with {self.process.returncode} after SIGTERM")
-
-    def restart_after_kill(self):
-        self.process.wait(10)
-        self.start()
-
-    def upgrade(self, package):
-        self.stop()
-        self.system.run("dpkg", "--install", package)
-        self.start()
-
-
-class ServiceOfSystemd:
-    def __init__(self, system):
-        self.system = system
-
-    def start(self):
-        self.system.run("systemctl", "start", "darkroom")
-
-    def main_process(self):
-        """As the machine itself numbers it."""
-        inner = self.system.run("systemctl", "show", "--property=MainPID", "--value", "darkroom").strip()
-        for path in pathlib.Path("/proc").glob("[0-9]*/status"):
-            try:
-                text = path.read_text(errors="replace")
-            except OSError:
-                continue
-            if re.search(rf"^NSpid:\t\d+\t{inner}$", text, re.M) and "\nName:\tdarkroom" in "\n" + text:
-                return int(path.parent.name)
-        raise AssertionError(f"there is no process {inner} of the service")
-
-    def stop(self):
-        self.system.run("systemctl", "stop", "darkroom")
-
-    def restart_after_kill(self):
-        """systemd does it."""
-
-    def upgrade(self, package):
-        self.system.run("dpkg", "--install", package)
-
-
 def check_installed(system):
     """What the package has put into the system."""
     for tool in ("swift", "cc", "ld"):
-        expect(not any(system.path(f"usr/bin/{tool}").parent.glob(tool)), f"the fresh system has a {tool}")
+        expect(not system.path(f"usr/bin/{tool}").exists(), f"the fresh system has a {tool}")
     for name, mode in (("inbox", 0o2775), ("outbox", 0o2755)):
         status = system.path(f"{STATE}/{name}").stat()
         expect(status.st_mode & 0o7777 == mode, f"{STATE}/{name} has the mode {status.st_mode & 0o7777:o}")
     system.run("darkroom", "--version")
+    system.run("runuser", "-u", "darkroom", "--", "darkroom", "doctor")
     for name in ("man/man1/darkroom.1.gz", "man/man5/darkroom-manifest.5.gz", "bash-completion/completions/darkroom",
                  "zsh/vendor-completions/_darkroom", "fish/vendor_completions.d/darkroom.fish", "doc/darkroom/copyright"):
-        expect(system.path(f"usr/share/{name}").is_file() or "/usr/share/" in name, f"there is no /usr/share/{name}")
+        expect(system.path(f"usr/share/{name}").is_file(), f"there is no /usr/share/{name}")
+
+
+def page():
+    return (ROOT / "Documentation/operations.md").read_text()
 
 
 def check_units(system):
@@ -223,11 +66,11 @@ def check_units(system):
     for name in SERVICES:
         said = system.run("systemd-analyze", "security", "--offline=yes", f"--threshold={EXPOSURE}",
                           f"/lib/systemd/system/{name}").splitlines()[-1]
-    page = (ROOT / "Documentation/operations.md").read_text()
-    expect(f"says {EXPOSURE / 10}," in page and f": {EXPOSURE / 10} " in said, f"the figure of operations.md is not that of: {said}")
-    rights = {name: re.sub(r"(?s).*\n# The program makes no use|\n\n\[Install\].*", "", (ROOT / "Packaging/systemd" / name).read_text())
-              for name in SERVICES}
-    expect(len({text.strip() for text in rights.values()}) == 1, "the services differ in what they may do")
+    figure = EXPOSURE / 10
+    expect(f"says {figure}," in page() and f": {figure} " in said, f"the figure of operations.md is not that of: {said}")
+    texts = [(ROOT / "Packaging/systemd" / name).read_text() for name in SERVICES]
+    rights = {text.split("\n# The program makes no use")[1].split("\n[Install]")[0].strip() for text in texts}
+    expect(len(rights) == 1, "the services differ in what they may do")
     return said.strip()
 
 
@@ -246,7 +89,7 @@ def use(service, jobs, newer):
     job = f"{prefix}-killed"
     jobs.drop(job)
     done = jobs.reach_middle(job)
-    os.kill(service.main_process(), 9)
+    os.kill(service.main_process(), signal.SIGKILL)
     service.restart_after_kill()
     jobs.check(job, done)
 
@@ -306,7 +149,7 @@ def test_systemd(system, folder, older, newer):
     for name in ("darkroom.service", "darkroom@.service"):
         drop_in = system.path(f"etc/systemd/system/{name}.d/test.conf")
         drop_in.parent.mkdir(parents=True, exist_ok=True)
-        drop_in.write_text("[Service]\nRestartSec=1\n")
+        drop_in.write_text("[Service]\nRestartSec=1\nWatchdogSec=4\nTimeoutAbortSec=1\n")
     system.run("dpkg", "--install", older)
     wait_for(lambda: system.run("systemctl", "is-active", "darkroom", check=False).strip() == "active",
              lambda: system.run("systemctl", "status", "darkroom", check=False))
@@ -316,20 +159,45 @@ def test_systemd(system, folder, older, newer):
     with Server(system, folder) as server:
         service, jobs = ServiceOfSystemd(system), Jobs(system, server)
         use(service, jobs, newer)
+        test_notices(system)
+        test_hang(system, service, jobs)
         test_reload(system)
         test_template(system, jobs, newer)
         test_drop_ins(system, jobs)
         test_without_daemon(system, jobs)
     failures = re.findall("darkroom.*(?:Failed|EPERM|not permitted).*", system.run("journalctl", "--no-pager", "--unit=darkroom*"))
     expect(not failures, f"the journal has {len(failures)} lines such as: {failures[:1]}")
-    remove(system, ["booted-added", "booted-killed", "booted-upgraded", "path"])
+    remove(system, ["booted-added", "booted-killed", "booted-upgraded", "booted-hung", "path"])
+
+
+def test_notices(system):
+    """What the service tells systemd."""
+    shown = system.run("systemctl", "show", "--property=Type,StatusText,WatchdogTimestampMonotonic", "darkroom").splitlines()
+    values = dict(line.split("=", 1) for line in shown)
+    expect(values["Type"] == "notify" and "watching" in values["StatusText"], f"systemd knows of the service: {values}")
+    expect(values["WatchdogTimestampMonotonic"] != "0", f"the service has given no sign of life: {values}")
+
+
+def test_hang(system, service, jobs):
+    """A service that gives no sign of life is started again."""
+    job = "booted-hung"
+    jobs.drop(job)
+    done = jobs.reach_middle(job)
+    process = service.main_process()
+    os.kill(process, signal.SIGSTOP)
+    wait_for(lambda: not pathlib.Path(f"/proc/{process}").exists(), "the end of a process that hangs", 60)
+    jobs.check(job, done)
+    system.read_console()
+    expect(b"Watchdog timeout" in system.console, "systemd did not end the service for its watchdog")
+    say("  told that it was ready; hung, and was started again")
 
 
 def test_reload(system):
     """A reload is one for systemd, too, and so is a configuration that cannot be understood."""
     before = system.run("systemctl", "show", "--property=MainPID", "darkroom")
     system.run("systemctl", "reload", "darkroom")
-    wait_for(lambda: system.run("systemctl", "is-active", "darkroom", check=False).strip() == "active", "active after the reload")
+    is_active = lambda: system.run("systemctl", "is-active", "darkroom", check=False).strip() == "active"
+    wait_for(is_active, "active after the reload")
     expect(system.run("systemctl", "show", "--property=MainPID", "darkroom") == before, "a reload started another process")
     path = system.path("etc/darkroom/config.json")
     good = path.read_text()
@@ -347,7 +215,8 @@ def test_template(system, jobs, newer):
     folder = f"{STATE}/web"
     configure(system, "web.json", folder)
     system.run("systemctl", "enable", "--now", "darkroom@web")
-    wait_for(system.path(f"{folder}/inbox/.darkroom-instance").exists, lambda: system.run("systemctl", "status", "darkroom@web", check=False))
+    wait_for(system.path(f"{folder}/inbox/.darkroom-instance").exists,
+             lambda: system.run("systemctl", "status", "darkroom@web", check=False))
     for name, mode in (("inbox", 0o2775), ("outbox", 0o2755)):
         status = system.path(f"{folder}/{name}").stat()
         expect(status.st_mode & 0o7777 == mode, f"{folder}/{name} has the mode {status.st_mode & 0o7777:o}")
@@ -355,7 +224,8 @@ def test_template(system, jobs, newer):
     wait_for(lambda: len(jobs.rows("web", f"{folder}/outbox")) > PICTURES // 4, "the middle of web")
     before = system.run("systemctl", "show", "--property=MainPID", "darkroom@web")
     system.run("dpkg", "--install", newer)
-    expect(system.run("systemctl", "show", "--property=MainPID", "darkroom@web") != before, "an upgrade did not restart darkroom@web")
+    after = system.run("systemctl", "show", "--property=MainPID", "darkroom@web")
+    expect(after != before, "an upgrade did not restart darkroom@web")
     jobs.check("web", outbox=f"{folder}/outbox")
     jobs.check_outbox(f"{folder}/outbox")
     system.run("systemctl", "disable", "--now", "darkroom@web")
@@ -364,8 +234,7 @@ def test_template(system, jobs, newer):
 
 def drop_ins():
     """Those of Documentation/operations.md."""
-    page = (ROOT / "Documentation/operations.md").read_text()
-    found = re.findall(r"(?s)\n```\n((?:\[Unit\]|\[Service\])\n.*?)```\n", page)
+    found = re.findall(r"(?s)\n```\n((?:\[Unit\]|\[Service\])\n.*?)```\n", page())
     expect(len(found) == 4, f"operations.md has {len(found)} drop-ins")
     return found
 
@@ -446,19 +315,26 @@ def test(system, folder, program):
     began = time.monotonic()
     system.install(["ca-certificates", "systemd", "procps"])
     say(f"a fresh system: {time.monotonic() - began:.0f} s")
-    packages = []
-    for revision in (1, 2):
+    packages, digests = [], []
+    for revision in (2, 1, 1):
         made = make_package(program, revision)
+        digests.append(hashlib.sha256(made.read_bytes()).digest())
         done = subprocess.run(["lintian", "--fail-on=error,warning", made.with_suffix(".changes")],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         expect(done.returncode == 0, f"lintian: {done.stdout}")
         shutil.copy(made, system.path("root"))
-        packages.append(f"/root/{made.name}")
-    say(f"{', '.join(packages)}: lintian has nothing to say; {time.monotonic() - began:.0f} s")
-    test_chroot(system, folder, *packages)
+        packages.insert(0, f"/root/{made.name}")
+    expect(digests[1] == digests[2], "the same tree has made two different packages")
+    older, newer = packages[0], packages[2]
+    say(f"{older}, {newer}: lintian has nothing to say; {time.monotonic() - began:.0f} s")
+    test_chroot(system, folder, older, newer)
     try:
         with Booted(system.folder) as booted:
-            test_systemd(booted, folder, *packages)
+            try:
+                test_systemd(booted, folder, older, newer)
+            except AssertionError:
+                say(booted.run("journalctl", "--no-pager", "--lines=40", "--unit=darkroom*", check=False))
+                raise
     except Unavailable as why:
         say(f"with systemd: SKIPPED: {why}")
     say(f"all is well after {time.monotonic() - began:.0f} s")
