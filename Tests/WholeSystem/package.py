@@ -241,17 +241,20 @@ def drop_ins():
 
 def test_drop_ins(system, jobs):
     """Pictures of a folder in /home, an outbox elsewhere with the file of metrics, private networks that the kernel refuses, and
-    manifests that are written slowly: all at once."""
+    manifests that are written slowly: all at once. A program is run when a job has ended."""
     samples, outbox, metrics = "home/anna/pictures", "srv/pictures", "var/lib/prometheus/node-exporter"
     shutil.copytree(ROOT / "Samples", system.path(samples))
     system.run("install", "-d", "-o", "darkroom", "-g", "darkroom", f"/{outbox}", f"/{metrics}")
+    program = system.path("usr/local/bin/job-ended")
+    program.write_text(f'#!/bin/sh\necho "$DARKROOM_JOB_NAME $DARKROOM_JOB_STATE" >{STATE}/ended\n')
+    program.chmod(0o755)
     folder = system.path("etc/systemd/system/darkroom.service.d")
     for index, text in enumerate(drop_ins()):
         (folder / f"test-{index}.conf").write_text(text)
     path = system.path("etc/darkroom/config.json")
     good = path.read_text()
     path.write_text(json.dumps({**json.loads(good), "outbox": f"/{outbox}", "file-root": f"/{samples}",
-                                "metrics": f"/{metrics}/darkroom.prom"}))
+                                "metrics": f"/{metrics}/darkroom.prom", "exec": "/usr/local/bin/job-ended"}))
     system.run("systemctl", "stop", "darkroom")
     # The inbox remembers its outbox: another one has to be accepted.
     system.run("runuser", "-u", "darkroom", "--", "darkroom", "run", "--create", "--config", "/etc/darkroom/config.json")
@@ -263,6 +266,8 @@ def test_drop_ins(system, jobs):
     counts = json.loads(system.path(f"{outbox}/slow/report.json").read_text())["counts"]
     expect(counts["filtered"] == 2, f"pictures of /home: {counts}")
     wait_for(system.path(f"{metrics}/darkroom.prom").exists, "the file of metrics")
+    ended = system.path(f"{STATE}/ended")
+    wait_for(lambda: ended.exists() and ended.read_text() == "slow succeeded\n", "the program of --exec")
     system.run("systemctl", "stop", "darkroom")
     for file in folder.glob("test-*.conf"):
         file.unlink()
