@@ -17,7 +17,6 @@
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
-#include <sys/timex.h>
 #include <unistd.h>
 
 /// `fcntl` is variadic. Takes a write lock on a whole file for this open file description: it is released when the
@@ -100,9 +99,16 @@ static inline int clinux_exchange(int from_folder, const char *from, int to_fold
   return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, RENAME_EXCHANGE);
 }
 
-/// Whether a time server sets the kernel's clock.
+/// Whether a time server sets the kernel's clock. The call is made without <sys/timex.h>, which includes <sys/select.h>:
+/// there _GNU_SOURCE changes a type that Swift's own module of the C library declares, too.
 static inline int clinux_clock_is_set(void) {
-  struct timex state = {0};
-  int result = adjtimex(&state);
+  struct {
+    unsigned modes;
+    long offset, frequency, largest_error, estimated_error;
+    int status;
+    long others[32];
+  } state = {0};
+  enum { TIME_ERROR = 5, STA_UNSYNC = 0x40 };
+  long result = syscall(SYS_adjtimex, &state);
   return result >= 0 && result != TIME_ERROR && !(state.status & STA_UNSYNC);
 }
