@@ -42,7 +42,8 @@ final class ServiceManager: Sendable {
     return environment["WATCHDOG_USEC"].flatMap(Int.init).flatMap { $0 > 0 ? Double($0) / 2_000_000 : nil }
   }
 
-  /// Tells that the program is alive while its loop does not run: the ledger may be checked or rebuilt, which takes long.
+  /// Asks for more time until the program is ready, and then tells that it is alive while its loop does not run: the ledger may
+  /// be checked or rebuilt, which takes long.
   private func keepAliveBesideLoop(every interval: Double) {
     let queue = DispatchQueue(label: "Service manager", qos: .utility)
     @Sendable func tell() {
