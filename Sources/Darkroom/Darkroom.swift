@@ -126,7 +126,7 @@ package final class Darkroom {
     gallery.configure(configuration.gallery)
     jobs.work.gallery = gallery.writer
     waitLimits = WaitLimits(configuration, settleTime: watcher.settleTime)
-    if configuration.lockWait != nil { waitLimits.knownLocks = KnownLocks(folders) }
+    waitLimits.known = KnownTrouble(folders)
     if let notice = services.notice { observe(.warning(notice)) }
     for trouble in services.earlier.troubles { jobs.report(trouble: trouble) }
   }
@@ -240,7 +240,8 @@ package final class Darkroom {
       (try? JobManifest(text: job.details)).map(AcceptedOptions.init)?.missing(in: configuration) ?? []
     }
     for wait in jobs.table.waits(Holds()) where wait.missing_options != nil {
-      observe(.warning("job \(wait.job) waits: \(wait.why); start with that, or cancel it"))
+      let text = "job \(wait.job) waits: \(wait.why); start with that, or cancel it"
+      observe(.warning(text, isKnown: waitLimits.known.covers(wait)))
     }
   }
 
@@ -433,9 +434,9 @@ package final class Darkroom {
     (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
     configuration = new
     watcher.configure(new)
-    let knownLocks = waitLimits.knownLocks
+    let known = waitLimits.known
     waitLimits = WaitLimits(new, settleTime: watcher.settleTime)
-    waitLimits.knownLocks = knownLocks
+    waitLimits.known = known
     services.configure(new, jobs)
     metrics.path = new.metrics
     notices.configure(new)

@@ -17,7 +17,7 @@ enum Program {
   ) throws(StandardOutput.Failure) -> ExitCode {
     let output = StandardOutput(descriptor: output)
     let errors = Terminal(descriptor: errors, environment: environment)
-    var format = LogFormat.text
+    var format = LogFormat.requested(by: words, environment) ?? .text
     do {
       let code = try execute(words, environment: environment, output: output, errors: errors, format: &format)
       try output.flush()

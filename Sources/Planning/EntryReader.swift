@@ -86,7 +86,7 @@ struct EntryReader {
     case .string(let url):
       entry = Entry(
         position: position, urls: [Self.trimmed(url)], request: request(RequestFields(), at: location),
-        named: key, givenName, base: base, recipe: defaults.recipe, options: defaults.options,
+        named: key, givenName, base: base, line: location.line, recipe: defaults.recipe, options: defaults.options,
         priority: defaults.priority,
         checksum: nil,
         metadata: defaults.metadata)
@@ -98,7 +98,7 @@ struct EntryReader {
       entry = Entry(
         position: position, urls: urls(value["url"], at: location),
         request: request(requestFields(members, at: location), at: location),
-        key: cacheKey(value["cache-key"], at: location), named: name ?? key, givenName, base: base,
+        key: cacheKey(value["cache-key"], at: location), named: name ?? key, givenName, base: base, line: location.line,
         recipe: recipe(value["filters"], at: location), options: options(value, at: location),
         priority: priority(value["priority"], at: location), checksum: checksum(value["checksum"], at: location),
         metadata: metadata(value["metadata"], others, at: location))
@@ -387,15 +387,19 @@ extension Entry {
   /// - Parameters:
   ///   - name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
   ///   - given: The output for that name.
+  ///   - line: The line of an entry in a table or a list, after which one without URL is named.
   fileprivate init(
     position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?,
-    _ given: OutputName?, base: String?,
+    _ given: OutputName?, base: String?, line: Int?,
     recipe: Recipe, options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
   ) {
     // The URL is only parsed for derived names.
     let location = given == nil ? urls.first.flatMap { try? SourceLocation(parsing: $0) } : nil
-    let safe = given?.path ?? OutputName.derived(from: location, in: base)
-    let digest = given == nil ? RequestDigest.digest(of: urls.first ?? "", location, request, key: key) : nil
+    // A row without URL must be found in its table, and is no request that could have had a name in the last run.
+    let unnamed = urls.first == "" ? line.map { "line-\($0)" } : nil
+    let safe = given?.path ?? unnamed ?? OutputName.derived(from: location, in: base)
+    let hasRequest = given == nil && unnamed == nil
+    let digest = hasRequest ? RequestDigest.digest(of: urls.first ?? "", location, request, key: key) : nil
     self.init(
       position: position, urls: urls, request: request, key: key, name: safe,
       originalName: name.flatMap { $0 == safe ? nil : $0 },

@@ -62,7 +62,11 @@ package struct Planner {
     findings.problems = Array(filling.reader.problems.prefix(Self.problemLimit))
     findings.hasSecretDefaults =
       filling.reader.hasSecretDefaults || findings.warnings.contains(where: \.concernsSecrets)
-    if !findings.problems.isEmpty { (filling.clashes.renamed, keys) = ([], SharedKeys()) }
+    if !findings.problems.isEmpty {
+      (filling.clashes.renamed, keys) = ([], SharedKeys())
+    } else if let changed = filling.changedNames {
+      findings.warnings.append(changed)
+    }
     try filling.clashes.complete(&findings, read: read)
     try keys.complete(&findings, read: read)
     try dependencies.complete(&findings, read: read)
@@ -89,6 +93,9 @@ private struct IndexFilling {
   /// Whether there is an entry with a problem whose name is therefore unknown.
   var lacksNames = false
 
+  /// The first given name that other systems cannot store, and the number of such names.
+  var changedName: (first: ManifestProblem.Location, count: Int)?
+
   mutating func add(_ item: ManifestItem) throws {
     switch item {
     case .defaults(let value, let location): reader.readDefaults(value, at: location)
@@ -100,7 +107,10 @@ private struct IndexFilling {
       if !reader.after.isEmpty { for row in rows { try index.insert(after: reader.after, of: row) } }
       lacksNames = lacksNames || entry == nil && reader.givenName == nil
       // Names of entries with problems are claimed too, so that all clashes are reported.
-      if let name = reader.givenName { try claim(name, value["name"]?.string ?? key ?? name.path, rows, at: location) }
+      if let name = reader.givenName {
+        try claim(name, value["name"]?.string ?? key ?? name.path, rows, at: location)
+        if name.replacedClaim != nil { changedName = (changedName?.first ?? location, (changedName?.count ?? 0) + 1) }
+      }
       (position, line) = (rows.upperBound, line + 1)
     case .source(let value, let location):
       (findings.source, findings.folder) = readSource(value, at: location)
@@ -112,6 +122,17 @@ private struct IndexFilling {
       (position, line) = (position + 1, line + 1)
     }
     if reader.problems.count >= Planner.problemLimit { throw Planner.EnoughProblems() }
+  }
+
+  /// The warning that given names are changed. The text is the same each night for a list that changes, so that cron mails it once.
+  var changedNames: ManifestWarning? {
+    changedName.map { first, count in
+      let message =
+        count == 1
+        ? "other systems cannot store this name: parts of it become \"_\""
+        : "other systems cannot store this name and others: parts of them become \"_\""
+      return ManifestWarning(.nameChanged, message, at: first)
+    }
   }
 
   /// Claims the names of an entry's results, and reports those that other entries have claimed.

@@ -23,7 +23,7 @@ import Testing
     try folders.drop("job.csv", Self.table)
     let check = try DarkroomCommand.run(["check", folders.inbox + "/job.csv", "--file-root", packageRoot + "/Samples"])
     #expect(check.status == 0 && check.output.contains("2 of 4 entries would fail"), "\(check.output)")
-    let rows = ["1 unnamed url-invalid: no URL is given", "2 unnamed-2 url-invalid: no URL is given"]
+    let rows = ["1 line-3 url-invalid: no URL is given", "2 line-4 url-invalid: no URL is given"]
     try folders.run().expect(status: 1)
     #expect(try failed("job") == rows)
     #expect(try folders.report("job").counts.filtered == 2)
@@ -42,7 +42,7 @@ import Testing
     try folders.drop("job.failed.jsonl", list)
     try folders.run().expect(status: 1)
     let message = "url-invalid: no URL is given"
-    #expect(try failed("job.failed") == ["0 unnamed \(message)", "1 unnamed-2 \(message)"])
+    #expect(try failed("job.failed") == ["0 line-3 \(message)", "1 line-4 \(message)"])
     #expect(try folders.objects("job.failed/job.failed.failed.jsonl").map { $0["url"] as? String } == ["", ""])
     // An entry that lacks the field is an error of the manifest.
     try folders.drop("other.jsonl", #"{"name": "a"}"#)

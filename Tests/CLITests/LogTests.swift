@@ -52,6 +52,18 @@ import Testing
     #expect(object["level"] == "error" && object["message"]?.contains("missing.json") == true)
   }
 
+  @Test(arguments: [
+    (["--log-format=json"], [:]), (["--log-format", "json"], [:]), ([], ["DARKROOM_LOG_FORMAT": "json"]),
+  ])
+  func `a command line that cannot be understood is told in the same form, too`(
+    words: [String], environment: [String: String]
+  ) throws {
+    let error = try DarkroomProcess.run(["run", "--downlods", "1"] + words, environment: environment)
+      .expect(status: 64).error.prefix { $0 != "\n" }
+    let object = try #require(try JSONSerialization.jsonObject(with: Data(error.utf8)) as? [String: String])
+    #expect(object["level"] == "error" && object["message"]?.contains("--downloads") == true)
+  }
+
   @Test func `systemd's journal gets priorities, and no times of its own`() throws {
     try folders.drop("cats.txt", Self.list)
     let script = """

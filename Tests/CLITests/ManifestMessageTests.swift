@@ -49,7 +49,8 @@ import Testing
     try folders.drop("fine.csv", #require(fine.data(using: .windowsCP1252)))
     try folders.drop("bad.csv", #require((fine + "c\n").data(using: .windowsCP1252)))
     #expect(try folders.run().status == 65)
-    #expect(try folders.report("fine").warnings?.map(\.code) == ["unknown-column", "encoding", "name-clash"])
+    #expect(
+      try folders.report("fine").warnings?.map(\.code) == ["unknown-column", "encoding", "name-changed", "name-clash"])
     #expect(try folders.report("fine").entries.map(\.name) == ["a:b", "a?b"])
     #expect(
       try folders.files().filter { $0.hasPrefix("fine/images") }.sorted() == [

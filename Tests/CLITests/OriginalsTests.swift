@@ -31,8 +31,8 @@ import Testing
     #expect(try folders.staged().isEmpty)
   }
 
-  private func waitForFile(_ path: String) throws {
-    #expect(try eventually({ folders.exists(path) }, is: { $0 }), "\(path)")
+  private func waitForFile(_ path: String) {
+    #expect(eventually({ folders.exists(path) }, is: { $0 }), "\(path)")
   }
 
   /// The inode of a file tells whether it is another one.
@@ -109,10 +109,10 @@ import Testing
     try folders.pause(watch)
     try gate.release(1)
     // The download ends during the pause, and no filtration begins.
-    try waitForFile("job/originals/a/b.jpg")
+    waitForFile("job/originals/a/b.jpg")
     #expect(try folders.contents("job/originals/a/b.jpg") == source("coffee.jpg"))
     #expect(!folders.exists("job/images/a/b.jpg"))
-    let page = try eventually(
+    let page = eventually(
       { (try? folders.contents("job/index.html")).map { String(decoding: $0, as: UTF8.self) } ?? "" },
       is: { $0.contains(#""state":"downloaded""#) })
     #expect(page.contains(#""operations":[{"index":0,"name":"a/b","state":"downloaded","#), "\(page)")
@@ -137,7 +137,7 @@ import Testing
     #expect(try gate.nextRequest() == "/x.jpg")
     try folders.pause(watch)
     try gate.release(1)
-    try waitForFile("job/originals/a.jpg")
+    waitForFile("job/originals/a.jpg")
     try folders.unlock()
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
     #expect(try inode("job/originals/a.jpg") != inode("job/images/a.jpg"))

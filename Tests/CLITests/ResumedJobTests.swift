@@ -53,6 +53,16 @@ import Testing
     #expect(try folders.report("left").counts == Report.Counts(total: 3, filtered: 3))
   }
 
+  @Test func `what a job waits for is mailed once by --quiet, and again when it is something else`() throws {
+    let quiet = fewOptions + ["--quiet"]
+    #expect(try DarkroomProcess.run(["run"] + quiet).expect(status: 75).error.contains("job left waits: "))
+    #expect(try DarkroomProcess.run(["run"] + quiet).expect(status: 75).error == "")
+    #expect(try DarkroomProcess.run(["run"] + fewOptions).expect(status: 75).error.contains("job left waits: "))
+    let root = ["--file-root", packageRoot + "/Samples"]
+    let other = try DarkroomProcess.run(["run"] + quiet + root).expect(status: 75).error
+    #expect(other.contains("job left waits: it was accepted with --allow-net 127.0.0.0/8; start"), "\(other)")
+  }
+
   @Test func `watch works on a job when its configuration covers what it needs`() throws {
     let file = try folders.folder.write("{}", as: "darkroom.json")
     let watch = try DarkroomProcess(["watch"] + fewOptions + ["--config", file])

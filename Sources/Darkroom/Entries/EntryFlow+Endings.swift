@@ -45,7 +45,7 @@ extension EntryFlow {
     }
     guard let hold else { return }
     let host = SourceLocation.hostName(of: record.url) ?? ""
-    observe(.hostHeld(host: host, seconds: hold, why: live.failure?.message ?? ""))
+    observe(.host(host, .held(seconds: hold, why: live.failure?.message ?? "")))
   }
 
   /// Handles an entry whose operations have both finished.

@@ -16,9 +16,9 @@ extension EntryFlow {
           entries.hosts.open[change.host] = scheduler.hosts.closed(change.host)
         }
         let why = scheduler.failure(ofHost: change.host)?.message ?? "\(failure.words)"
-        observe(.hostClosed(host: host, why: why))
-      case .opened: observe(.hostOpened(host: host))
-      case .givenUp: observe(.hostGivenUp(host: host, why: scheduler.failure(ofHost: change.host)?.message ?? ""))
+        observe(.host(host, .closed(why: why)))
+      case .opened: observe(.host(host, .opened))
+      case .givenUp: observe(.host(host, .givenUp(why: scheduler.failure(ofHost: change.host)?.message ?? "")))
       }
     }
   }

@@ -26,14 +26,8 @@ package enum Event: Sendable {
   /// before; `deferred` is the number of deferred entries of the job.
   case entryDeferred(
     job: String, name: String, attempts: Int, seconds: Double, isFirst: Bool, error: ReportRow.Failure, deferred: Int)
-  /// A server asked to wait with requests.
-  case hostHeld(host: String, seconds: Double, why: String)
-  /// A host does not answer any more. Its entries wait, except for one trial at a time.
-  case hostClosed(host: String, why: String)
-  /// A host that was closed or given up answers again.
-  case hostOpened(host: String)
-  /// A host has not answered for too long. Its entries fail without being tried, except for occasional trials.
-  case hostGivenUp(host: String, why: String)
+  /// A host is held, or is no longer.
+  case host(String, HostEvent)
   /// The row of an entry is durable. `deferred` is the number of deferred entries of the job.
   case entryEnded(job: String, row: ReportRow, deferred: Int)
   /// The row of an entry that was not done when its run was cancelled is durable.
@@ -61,8 +55,20 @@ package enum Event: Sendable {
   case notification(job: String, NotificationResult)
   /// A line that the program of `--exec` has printed after a job.
   case programOutput(job: String, line: String)
-  /// A problem that does not stop the program.
-  case warning(String)
+  /// A problem that does not stop the program. `isKnown` says whether the last process reported it, too.
+  case warning(String, isKnown: Bool = false)
+}
+
+/// What happened to a host.
+package enum HostEvent: Sendable {
+  /// The server asked to wait with requests.
+  case held(seconds: Double, why: String)
+  /// The host does not answer any more. Its entries wait, except for one trial at a time.
+  case closed(why: String)
+  /// The host, which was closed or given up, answers again.
+  case opened
+  /// The host has not answered for too long. Its entries fail without being tried, except for occasional trials.
+  case givenUp(why: String)
 }
 
 /// The result of a try to post a notification.

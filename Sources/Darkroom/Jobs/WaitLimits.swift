@@ -6,8 +6,8 @@ import System
 package struct WaitLimits {
   private let limit: Double?
 
-  /// The locks by which the last process was paused when it ended. Default: nil, not known.
-  var knownLocks: KnownLocks?
+  /// What the last process has reported. Default: nothing.
+  var known = KnownTrouble()
 
   /// The time within which a file settles that is not written any more, in seconds.
   private let settleTime: Double
@@ -44,11 +44,11 @@ package struct WaitLimits {
     guard let limit, jobs.pending.isIdle, jobs.flow.undelivered == 0 || jobs.suspension.failures.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
-    let known = knownLocks
+    let known = known
     try wait(until: Double(since) / 1000 + limit, now) {
       let causes = [jobs.suspension.pauses.description] + jobs.flow.holds.planning.map(\.hold.reason)
       let text = causes.filter { !$0.isEmpty }.joined(separator: ", ")
-      let isKnown = known?.cover(jobs.suspension.pauses.open(since: 0)) == true && jobs.flow.holds.planning.isEmpty
+      let isKnown = known.covers(jobs.suspension.pauses.open(since: 0)) && jobs.flow.holds.planning.isEmpty
       return .pausedTooLong(seconds: limit, causes: text, isKnown: isKnown)
     }
   }

@@ -26,9 +26,7 @@ extension Event {
     case .jobStarted: "job-started"
     case .entryRetry: "entry-retry"
     case .entryDeferred: "entry-deferred"
-    case .hostHeld, .hostClosed: "host-held"
-    case .hostOpened: "host-opened"
-    case .hostGivenUp: "host-given-up"
+    case .host(_, let event): event.name
     case .entryEnded, .entryCancelled: "entry-ended"
     case .jobReplaced: "job-replaced"
     case .jobCancelled: "job-cancelled"
@@ -49,7 +47,7 @@ extension Event {
     switch self {
     case .watching(let inbox, let outbox, _): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
     case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
-    case .inboxUnreadable(let message), .warning(let message): .object(["message": .string(message)])
+    case .inboxUnreadable(let message), .warning(let message, _): .object(["message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .manifestDoubtful(let job, let warnings, _):
       .object(["job": .string(job), "warnings": .array(warnings.map(\.json))])
@@ -69,24 +67,13 @@ extension Event {
         "job": .string(job), "name": .string(name), "attempts": .integer(attempts), "delay_s": .number(seconds),
         "error": error.json, "deferred": .integer(deferred),
       ])
-    case .hostHeld(let host, let seconds, let why):
-      .object(["host": .string(host), "delay_s": .number(seconds), "why": .string(why)])
-    case .hostClosed(let host, let why), .hostGivenUp(let host, let why):
-      .object(["host": .string(host), "why": .string(why)])
-    case .hostOpened(let host): .object(["host": .string(host)])
+    case .host(let host, let event): .object([.init("host", .string(host))] + event.members)
     case .entryEnded(let job, let row, _), .entryCancelled(let job, let row):
       .object(["job": .string(job), "entry": row.json])
     case .jobReplaced(let job): .object(["job": .string(job)])
     case .jobCancelled(let job, let isRemoved):
       .object(["job": .string(job), "why": .string(isRemoved ? "removed" : "requested")])
-    case .jobEnded(let summary):
-      .object([
-        "job": .string(summary.job), "state": .string(summary.state.rawValue), "counts": summary.counts.json,
-        "since_last": summary.sinceLast?.json,
-        "bounded_by": Bottleneck.json(summary.bottlenecks), "transfers": summary.transfers.json,
-        "duration_s": .number(summary.seconds), "report": .string(summary.report),
-        "errors": summary.problems.isEmpty ? nil : .array(summary.problems.map { .string($0) }),
-      ])
+    case .jobEnded(let summary): summary.json
     case .paused(let cause), .causeGone(let cause, _):
       .object([
         "cause": .string(cause.kind), "lock": cause.lock.isEmpty ? nil : .string(cause.lock),
@@ -105,6 +92,35 @@ extension Event {
     case .notification(let job, let result): .object([.init("job", .string(job))] + result.members)
     case .programOutput(let job, let line): .object(["job": .string(job), "message": .string(line)])
     case .configured: .object([])
+    }
+  }
+}
+
+extension JobSummary {
+  fileprivate var json: JSONValue {
+    .object([
+      "job": .string(job), "state": .string(state.rawValue), "counts": counts.json, "since_last": sinceLast?.json,
+      "bounded_by": Bottleneck.json(bottlenecks), "transfers": transfers.json, "duration_s": .number(seconds),
+      "report": .string(report), "errors": problems.isEmpty ? nil : .array(problems.map { .string($0) }),
+    ])
+  }
+}
+
+extension HostEvent {
+  fileprivate var name: String {
+    switch self {
+    case .held, .closed: "host-held"
+    case .opened: "host-opened"
+    case .givenUp: "host-given-up"
+    }
+  }
+
+  /// Its members, after the host's name.
+  fileprivate var members: [JSONValue.Member] {
+    switch self {
+    case .held(let seconds, let why): [.init("delay_s", .number(seconds)), .init("why", .string(why))]
+    case .closed(let why), .givenUp(let why): [.init("why", .string(why))]
+    case .opened: []
     }
   }
 }

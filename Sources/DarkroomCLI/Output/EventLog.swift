@@ -22,38 +22,33 @@ struct EventLog {
     (self.verbosity, self.hasReportPaths) = (verbosity, hasReportPaths)
   }
 
-  /// The lines for an event, including those that the verbosity omits.
-  mutating func lines(for event: Event) -> [LogLine] {
-    let name = event.name
+  /// Makes single lines about an event.
+  private struct LineMaker {
+    let event: String
+
     /// A line about the program, or about a job.
-    func line(
+    func callAsFunction(
       _ level: LogLine.Level, from least: Settings.Verbosity = .normal, job: String? = nil, entry: String? = nil,
       code: String? = nil, _ message: String
     ) -> [LogLine] {
-      [LogLine(level, from: least, event: name, job: job, entry: entry, code: code, message)]
+      [LogLine(level, from: least, event: event, job: job, entry: entry, code: code, message)]
     }
+  }
+
+  /// The lines for an event, including those that the verbosity omits.
+  mutating func lines(for event: Event) -> [LogLine] {
+    let name = event.name
+    let line = LineMaker(event: name)
     switch event {
-    case .watching(let inbox, let outbox, let beginning):
-      let folders = "\(inbox), writing to \(outbox)"
-      return switch beginning {
-      case .run: line(.debug, from: .verbose, "processing " + folders)
-      case .watch: line(.info, "watching " + folders)
-      case .inboxReturned: line(.info, from: .quiet, "the inbox is back: watching " + folders)
-      }
+    case .watching(let inbox, let outbox, let beginning): return lines(for: beginning, inbox, outbox, line)
     case .fileIgnored(let name, let why): return line(.warning, from: .quiet, "\(name) in the inbox is ignored: \(why)")
     case .inboxUnreadable(let error): return line(.error, from: .quiet, "the inbox cannot be read: \(error)")
     case .workerLost(let job, let name, let why, _):
       return line(.warning, job: job, entry: name, "a worker was lost: \(why)")
-    case .warning(let text): return line(.warning, from: .quiet, "warning: \(text)")
-    case .notification(let job, .delivered):
-      return line(.debug, from: .verbose, job: job, "its notification was delivered")
-    case .notification(let job, .failed(let why, let attempts, let seconds)):
-      let isFirst = attempts == 1
-      return line(
-        isFirst ? .info : .debug, from: isFirst ? .normal : .verbose, job: job,
-        "its notification was not delivered, the next try in \(seconds.shown) s: \(why)")
-    case .notification(let job, .givenUp(let why)):
-      return line(.error, from: .quiet, "warning: the notification of job \(job) is given up: \(why)")
+    // What cron mails it mails once, and not each night.
+    case .warning(let text, let isKnown):
+      return line(.warning, from: isKnown ? .normal : .quiet, "warning: \(text)")
+    case .notification(let job, let result): return lines(for: result, of: job, line)
     case .programOutput(let job, let text): return line(.info, job: job, "--exec: \(text)")
     case .configured: return line(.info, "the configuration was reloaded")
     case .stopping(isOutOfTime: true):
@@ -67,7 +62,6 @@ struct EventLog {
       let done = total.map { "\(ended) of \($0) done" } ?? "accepted"
       return line(.info, job: job, "\(done); the next start goes on")
     case .jobAccepted(let job, let file): return line(.debug, from: .verbose, job: job, "planning \(file)")
-    // What cron mails it mails once, and not each night.
     case .manifestDoubtful(let job, let all, let new): return lines(for: verbosity == .quiet ? new : all, of: job, name)
     case .jobFetching(let job, let url): return line(.info, job: job, "its entries are listed by \(url)")
     case .jobStarted(let job, let total, let ended, let deferred):
@@ -84,14 +78,7 @@ struct EventLog {
       return line(
         isFirst ? .info : .debug, from: isFirst ? .normal : .verbose, job: job, entry: entry,
         "\(what): \(error.code): \(error.message)")
-    case .hostHeld(let host, let seconds, let why):
-      return line(.info, "\(host) is on hold for \(seconds.shown) s: \(why)")
-    case .hostClosed("this machine", let why):
-      return line(.warning, "this machine cannot ask new hosts, and their entries wait: \(why)")
-    case .hostClosed(let host, let why):
-      return line(.warning, "\(host) does not answer, and its entries wait: \(why)")
-    case .hostOpened(let host): return line(.info, "\(host) answers again")
-    case .hostGivenUp(let host, let why): return line(.warning, "\(host) is given up: \(why)")
+    case .host(let host, let event): return lines(for: event, of: host, line)
     case .entryEnded(let job, let row, _), .entryCancelled(let job, let row): return lines(for: row, of: job, name)
     case .jobReplaced(let job): return line(.info, job: job, "its manifest was replaced")
     case .jobCancelled(let job, let isRemoved):
@@ -102,6 +89,44 @@ struct EventLog {
       return line(
         .info, remaining.isEmpty ? "resumed: \(cause.end)" : "\(cause.end); still paused: \(remaining)")
     case .jobEnded(let summary): return lines(for: summary, name)
+    }
+  }
+
+  private func lines(
+    for beginning: Event.Beginning, _ inbox: String, _ outbox: String, _ line: LineMaker
+  ) -> [LogLine] {
+    let folders = "\(inbox), writing to \(outbox)"
+    return switch beginning {
+    case .run: line(.debug, from: .verbose, "processing " + folders)
+    case .watch: line(.info, "watching " + folders)
+    case .inboxReturned: line(.info, from: .quiet, "the inbox is back: watching " + folders)
+    }
+  }
+
+  private func lines(for event: HostEvent, of host: String, _ line: LineMaker) -> [LogLine] {
+    switch event {
+    case .held(let seconds, let why): line(.info, "\(host) is on hold for \(seconds.shown) s: \(why)")
+    case .closed(let why):
+      line(
+        .warning,
+        host == "this machine"
+          ? "this machine cannot ask new hosts, and their entries wait: \(why)"
+          : "\(host) does not answer, and its entries wait: \(why)")
+    case .opened: line(.info, "\(host) answers again")
+    case .givenUp(let why): line(.warning, "\(host) is given up: \(why)")
+    }
+  }
+
+  private func lines(for result: NotificationResult, of job: String, _ line: LineMaker) -> [LogLine] {
+    switch result {
+    case .delivered: return line(.debug, from: .verbose, job: job, "its notification was delivered")
+    case .failed(let why, let attempts, let seconds):
+      let isFirst = attempts == 1
+      return line(
+        isFirst ? .info : .debug, from: isFirst ? .normal : .verbose, job: job,
+        "its notification was not delivered, the next try in \(seconds.shown) s: \(why)")
+    case .givenUp(let why):
+      return line(.error, from: .quiet, "warning: the notification of job \(job) is given up: \(why)")
     }
   }
 

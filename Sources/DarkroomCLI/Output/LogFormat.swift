@@ -10,6 +10,17 @@ enum LogFormat: String, CaseIterable, Sendable {
   /// One JSON object per line.
   case json
 
+  /// The format that the command line or the environment names, for errors in either: the settings are not known then.
+  static func requested(by words: [String], _ environment: [String: String]) -> LogFormat? {
+    let option = "--log-format"
+    let given = words.prefix { $0 != "--" }.enumerated().compactMap { index, word in
+      word == option
+        ? words.dropFirst(index + 1).first
+        : word.hasPrefix(option + "=") ? String(word.dropFirst(option.count + 1)) : nil
+    }
+    return (given.last ?? environment["DARKROOM_LOG_FORMAT"]).flatMap(LogFormat.init)
+  }
+
   /// A line of the log without the line break. Text has no time.
   fileprivate func line(_ line: LogLine, at time: Date) -> String {
     switch self {

@@ -95,9 +95,11 @@ struct DelimitedHeader {
     }
     let columns = names.prefix(quotedColumns).map(quoted).joined(separator: ", ")
     let likely = names.filter { name in fields.principalHints.contains(where: name.lowercased().contains) }
-    return "; it has " + columns + (names.count > quotedColumns ? ", …" : "")
-      + (likely.isEmpty
-        ? "" : "; rename \(likely.prefix(quotedColumns).map(quoted).joined(separator: " or ")) to \"\(needed)\"")
+    var hint = "; it has " + columns + (names.count > quotedColumns ? ", …" : "")
+    guard !likely.isEmpty else { return hint }
+    hint += "; rename \(likely.prefix(quotedColumns).map(quoted).joined(separator: " or ")) to \"\(needed)\""
+    let hasTitle = names.count == 1 || names.contains { fields.field($0) == fields.title }
+    return hint + (hasTitle ? "" : ", and the column that names the pictures, if there is one, to \"\(fields.title)\"")
   }
 
   private static func quoted(_ name: String) -> String {
@@ -112,7 +114,10 @@ struct DelimitedHeader {
       return nil
     }
     guard row.count == count else {
-      let message = "the row has \(row.count.of("cell", "cells")); the header has \(count)"
+      let remedy =
+        row.count < count
+        ? "empty cells need their separators, too" : "a cell that contains the separator needs quotes around it"
+      let message = "the row has \(row.count.of("cell", "cells")), the header \(count); \(remedy)"
       return .unreadable(EntryProblems(ManifestProblem(.syntax, message, at: row.end)))
     }
     var members: [JSONValue.Member] = []

@@ -50,6 +50,9 @@ package struct FieldVocabulary: Sendable {
   /// Parts of the names, in lower case, that columns with such values have in other programs' tables.
   package let principalHints: [String]
 
+  /// The field that names an entry.
+  package let title: String
+
   /// The fields by name, including the principal one, with the kind of their cells.
   package let cells: [String: CellKind]
 
@@ -69,14 +72,16 @@ package struct FieldVocabulary: Sendable {
   package let defaultsFields: Set<String>
 
   package init(
-    principal: String, principalTitle: String, principalHints: [String] = [], cells: [String: CellKind], extras: String,
-    expanded: String? = nil, options: [Option], sourceFields: Set<String> = [], defaultsFields: Set<String> = []
+    principal: String, principalTitle: String, principalHints: [String] = [], title: String = "name",
+    cells: [String: CellKind], extras: String, expanded: String? = nil, options: [Option],
+    sourceFields: Set<String> = [], defaultsFields: Set<String> = []
   ) {
     self.sourceFields = sourceFields
     self.defaultsFields = defaultsFields
     self.principal = principal
     self.principalTitle = principalTitle
     self.principalHints = principalHints
+    self.title = title
     self.cells = cells
     self.extras = extras
     self.expanded = expanded

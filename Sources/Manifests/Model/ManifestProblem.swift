@@ -40,6 +40,15 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
       }
     }
 
+    /// The line, from 1; nil for other locations.
+    package var line: Int? {
+      switch self {
+      case .line(let line, _), .field(_, let line): line
+      case .source(let location): location.line
+      case .file, .keyPath: nil
+      }
+    }
+
     /// The location of a field of the object here.
     package func field(_ name: String) -> Location {
       switch self {

@@ -9,6 +9,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     /// A name that other systems cannot store was replaced by one that is taken, and so got a number; or a derived name of the
     /// last run was not kept, because it is taken.
     case nameClash = "name-clash"
+    /// Parts of a name were replaced, because other systems cannot store it.
+    case nameChanged = "name-changed"
     /// A file of a source folder was left out.
     case leftOut = "left-out"
     /// A source folder has no file that counts.

@@ -77,7 +77,8 @@ package struct FolderSource: Sendable, Equatable {
   /// - Throws: As a transfer of a file does.
   package func open(_ tree: Tree, _ configuration: TransferConfiguration) throws(TransferError) -> OpenFolder {
     guard let root = configuration.fileRoot else {
-      throw TransferError(.schemeNotAllowed, "\(redacted) is a folder; files are only read with --file-root")
+      throw TransferError(
+        .schemeNotAllowed, "\(redacted) is on this machine; files and folders are only read with --file-root")
     }
     return try FileRoot(path: root).openFolder(tree.folder, shown: trees.count == 1 ? redacted : tree.folder)
   }

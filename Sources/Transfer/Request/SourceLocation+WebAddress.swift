@@ -15,7 +15,7 @@ extension SourceLocation {
   }
 
   /// Why a file is not read without `--file-root`.
-  var fileNotAllowed: String { "\(redacted) is a file; files are only read with --file-root" + webAddressHint }
+  var fileNotAllowed: String { "\(redacted) is on this machine; files are only read with --file-root" + webAddressHint }
 
   /// The message when a server's list names the file.
   package var fileFromServer: String {

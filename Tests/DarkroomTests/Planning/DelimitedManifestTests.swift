@@ -131,14 +131,28 @@ import Transfer
 
   @Test(
     "a row with an empty url is an entry without a URL, a blank line is none",
-    arguments: ["url,name,tag\n,b,\n,,t\n,,\nx,c,\n\n,,u", "name,tag,URL\nb,,\"\"\n,t,\nc,,x\n\n,u,\n"])
-  func withoutURL(text: String) throws {
+    arguments: [
+      ("url,name,tag\n,b,\n,,t\n,,\nx,c,\n\n,,u", ["line-3", "line-7"]),
+      ("name,tag,URL\nb,,\"\"\n,t,\nc,,x\n\n,u,\n", ["line-3", "line-6"]),
+    ])
+  func withoutURL(text: String, unnamed: [String]) throws {
     for file in ["m.csv", "m.tsv"] {
       let planned = try Planned(file == "m.csv" ? text : text.replacing(",", with: "\t"), as: file).sound()
       #expect(planned.urls.sorted() == ["", "", "", "x"])
-      #expect(Set(planned.entries.map(\.name)) == ["b", "c", "unnamed", "unnamed-2"])
+      // What has no name either is found by its line.
+      #expect(Set(planned.entries.map(\.name)) == Set(["b", "c"] + unnamed))
       #expect(planned.entries.compactMap { $0.metadata?["tag"]?.string } == ["t", "u"])
     }
+  }
+
+  @Test(
+    "a row with too many or too few cells is told with what is missing",
+    arguments: [
+      ("url,name,tag\nx,a\n", "the row has 2 cells, the header 3; empty cells need their separators, too"),
+      ("url,name\nx,a,b\n", "the row has 3 cells, the header 2; a cell that contains the separator needs quotes"),
+    ])
+  func cells(text: String, message: String) throws {
+    #expect(try #require(try Planned(text, as: "m.csv").problems.first).message.hasPrefix(message))
   }
 
   @Test("all problems are told, and only 100 of them")
@@ -152,15 +166,18 @@ import Transfer
     #expect(try Planned("url\n" + String(repeating: "a,b\n", count: 250), as: "m.csv").problems.count == 100)
   }
 
+  private static let nameHint = ", and the column that names the pictures, if there is one, to \"name\""
+
   @Test(
     "a missing column url is told with what may be meant",
     arguments: [
       ("m.csv", "Bild;Größe;\n", "; it has \"Bild\", \"Größe\", \"\""),
       ("m.csv", "Urls,name\n", "; it has \"Urls\", \"name\"; rename \"Urls\" to \"url\""),
       (
-        "m.csv", "Image Link;Größe;\n", "; it has \"Image Link\", \"Größe\", \"\"; rename \"Image Link\" to \"url\""
+        "m.csv", "Image Link;Größe;\n",
+        "; it has \"Image Link\", \"Größe\", \"\"; rename \"Image Link\" to \"url\"" + Self.nameHint
       ),
-      ("m.csv", "id,Bild-URL\n", "; it has \"id\", \"Bild-URL\"; rename \"Bild-URL\" to \"url\""),
+      ("m.csv", "id,Bild-URL\n", "; it has \"id\", \"Bild-URL\"; rename \"Bild-URL\" to \"url\"" + Self.nameHint),
       ("m.tsv", "image_uri\tname\n", "; it has \"image_uri\", \"name\"; rename \"image_uri\" to \"url\""),
       (
         "m.csv", "LINK,name,image_url\n",
@@ -169,7 +186,7 @@ import Transfer
       (
         "m.csv", "\((1...20).map { "c\($0)," }.joined())\(String(repeating: "x", count: 90))url\n",
         "; it has \((1...10).map { "\"c\($0)\"" }.joined(separator: ", ")), …; rename "
-          + "\"\(String(repeating: "x", count: 60))…\" to \"url\""
+          + "\"\(String(repeating: "x", count: 60))…\" to \"url\"" + Self.nameHint
       ),
       ("m.csv", "name\turl\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
       ("m.csv", "name\tURL\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
