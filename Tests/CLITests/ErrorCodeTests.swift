@@ -109,7 +109,7 @@ import Transfer
     (
       "bad.plist", "<plist><dict><key>a</key><string/><key>a</key><string/></dict></plist>", "syntax", "line 1", "\"a\""
     ),
-    ("bad.csv", "url,name\nx\n", "syntax", "line 2, column 2", "1 cell;"),
+    ("bad.csv", "url,name\nx\n", "syntax", "line 2, column 2", "1 cell, the header 2; empty"),
     ("bad.tsv", "url\tname\nx\t\"\n", "syntax", "line 2, column 3", "never closed"),
     ("bad.urls", " out=a\n", "syntax", "line 1", "there is none"),
     ("bad.json.gz", "[]", "syntax", "", "not gzip"),

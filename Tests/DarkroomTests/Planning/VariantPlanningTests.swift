@@ -62,7 +62,8 @@ import TestSupport
     #expect(planned.problems == [])
     #expect(planned.entries.map(\.name) == ["aa_-2.\u{301}x", "aa_", "bb.\u{301}x", "bb-2.\u{301}x"])
     #expect(planned.entries.map(\.lineName) == ["aa_-2", "aa_", "bb", "bb-2"])
-    #expect(planned.warnings.map { $0.message.contains("since \"aa_\" is taken") } == [true])
+    #expect(planned.warnings.map(\.code) == [.nameChanged, .nameClash])
+    #expect(planned.warnings.last?.message.contains("since \"aa_\" is taken") == true)
   }
 
   @Test(
