@@ -50,7 +50,8 @@ def check_installed(system):
     system.run("darkroom", "--version")
     system.run("runuser", "-u", "darkroom", "--", "darkroom", "doctor")
     for name in ("man/man1/darkroom.1.gz", "man/man5/darkroom-manifest.5.gz", "bash-completion/completions/darkroom",
-                 "zsh/vendor-completions/_darkroom", "fish/vendor_completions.d/darkroom.fish", "doc/darkroom/copyright"):
+                 "zsh/vendor-completions/_darkroom", "fish/vendor_completions.d/darkroom.fish", "doc/darkroom/copyright",
+                 "doc/darkroom/examples/darkroom.rules.yml"):
         expect(system.path(f"usr/share/{name}").is_file(), f"there is no /usr/share/{name}")
 
 

@@ -47,7 +47,8 @@ PARTS = (
          (cuts("--cuts", "40", "--without-syncs", "--until-wrong", "20", "reorder"),), waits=True),
     Part("completions", "completions in bash, zsh and fish",
          (("Tests/Completions/completions.py", "--program", "PROGRAM"),), waits=True),
-    Part("metrics", "the file of --metrics, as Prometheus's own checker reads it", (("Tests/WholeSystem/metrics", "PROGRAM"),)),
+    Part("metrics", "the file of --metrics, and the alerts on it, with Prometheus's own checker",
+         (("Tests/WholeSystem/metrics", "PROGRAM"),)),
     Part("manual", "pages of the manual, as man formats them", (("Tests/Completions/man-warnings", "PROGRAM"),), waits=True),
 
     Part("errors", "errors at calls", (chaos("--sample", "20", *ERRORS),), (chaos(*ERRORS),)),
