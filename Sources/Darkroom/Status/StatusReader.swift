@@ -37,7 +37,7 @@ package struct StatusReader {
         return status
       }
       let isItsOwn = written?.process == process
-      if isItsOwn || Clock.monotonicSeconds >= deadline {
+      if isItsOwn && isOfRunningProcess(written) || Clock.monotonicSeconds >= deadline {
         var status = isItsOwn ? written ?? empty : left(by: written, before: process)
         (status.running, status.process) = (true, process)
         return status
@@ -49,6 +49,13 @@ package struct StatusReader {
   /// How long to wait for the first status of an instance that has just started, in seconds. The ledger cannot be read
   /// then.
   private static let firstStatusTime = 1.0
+
+  /// Whether the process that has written a status still runs: an instance that has just taken the lock has not replaced the
+  /// process id of the one before it yet. The process of a container may not be visible here.
+  private func isOfRunningProcess(_ written: Status?) -> Bool {
+    guard let process = written?.process, let start = written?.process_start else { return false }
+    return ProcessStart.isRunning(process, startedAt: start)
+  }
 
   /// The work that an earlier instance left, while the current one has not written a status yet.
   private func left(by written: Status?, before process: Int) -> Status {
@@ -115,10 +122,7 @@ package struct StatusReader {
         file: OutboxFolder.hidden(OutboxFolder.instanceName), beneath: outbox.path)
     } catch  where error.cause == .permission {
       // Only its owner can open the lock.
-      guard let process = written?.process, let start = written?.process_start,
-        ProcessStart.isRunning(process, startedAt: start)
-      else { return nil }
-      return process
+      return isOfRunningProcess(written) ? written?.process : nil
     }
   }
 

@@ -88,6 +88,10 @@ final class StatusWriter {
       let isCancelled = jobs.table.queue.cancelled.contains($0.runID)
       return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
     }
+    // Runs whose planning ended because the program stops.
+    status.jobs += jobs.table.stopped.compactMap(\.accepted).map {
+      Status.Job(job: $0.job.name, run_id: $0.job.runID, state: "waiting")
+    }
     let waits = jobs.table.waits(jobs.flow.holds)
     if !waits.isEmpty {
       status.waits = Array(waits.prefix(Status.listLimit))
