@@ -54,6 +54,16 @@ import Testing
     try watch.stop()
   }
 
+  @Test func `a ledger of a newer version has failed, and any other has not`() throws {
+    #expect(try !doctor(status: 0).contains { $0.subject == "ledger" })
+    try folders.drop("job.txt", "coffee.jpg\n")
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    #expect(try doctor(status: 0).first { $0.subject == "ledger" }?.message.hasSuffix(": 0 open jobs") == true)
+    _ = try AlteredLedger.read(folders, "PRAGMA user_version = 1000")
+    let newer = try #require(try doctor(status: 1).first { $0.subject == "ledger" })
+    #expect(newer.level == "failed" && newer.message.contains("version 1000") && newer.remedy != nil, "\(newer)")
+  }
+
   @Test func `folders that the first start creates are no failure`() throws {
     let empty = try TemporaryFolder()
     let finished = try DarkroomProcess.run(["doctor"], in: empty).expect(status: 0)

@@ -3,6 +3,7 @@ import Glibc
 import Imaging
 import Inbox
 import JSON
+import Ledger
 import Model
 import Operations
 import Sandbox
@@ -22,6 +23,7 @@ package struct Doctor {
     report(Finding("version", "darkroom \(Tool.version)"))
     report(Self.libraries)
     for finding in folders() { report(finding) }
+    for finding in ledger { report(finding) }
     report(instance)
     for finding in [isolation, memory, descriptors, clock] { report(finding) }
     report(addresses)
@@ -43,6 +45,26 @@ package struct Doctor {
       return Finding(
         .warning, "instance", "whether one is running is unknown: \(error)",
         remedy: "call doctor as the user that runs darkroom; \"darkroom status\" works for others")
+    }
+  }
+
+  /// The ledger, unless there is none yet. An instance has it open.
+  private var ledger: [Finding] {
+    let path = StateFolder(path: configuration.state).ledger
+    guard access(path, F_OK) == 0 else { return [] }
+    do {
+      switch try LedgerReader.liveJobs(path: path) {
+      case .jobs(let jobs): return [Finding("ledger", "\(path): \(jobs.count.of("open job", "open jobs"))")]
+      case .unknown(let why): return [Finding("ledger", "\(path) cannot be read now: \(why)")]
+      }
+    } catch let error as LedgerError {
+      return [Finding(.failed, "ledger", "\(error)", remedy: "install the version that wrote it, or restore a backup")]
+    } catch {
+      return [
+        Finding(
+          .warning, "ledger", "\(path) cannot be read: \(error)",
+          remedy: "call doctor as the user that runs darkroom; the next start sets a damaged ledger aside")
+      ]
     }
   }
 
