@@ -66,6 +66,40 @@ import Testing
     #expect(try receiver.requestsSoFar().isEmpty)
   }
 
+  @Test(arguments: [
+    ("succeeded", "\"coffee.jpg\"\n"), ("partial", "\"coffee.jpg\"\n\"missing.jpg\"\n"),
+    ("failed", "\"missing.jpg\"\n"),
+    ("cancelled", "\"URL\"\n"), ("rejected", "{"),
+  ])
+  func `each state in which a job ends is posted, given to the program, and counted, once`(
+    state: String, manifest: String
+  ) throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let receiver = try NotificationReceiver("204")
+    let script = "#!/bin/sh\necho told $DARKROOM_JOB_NAME $DARKROOM_JOB_STATE; head -n 4 \"$DARKROOM_JOB_REPORT\"\n"
+    // A process that inherits the open file would keep it from being run.
+    let program = try SpawnedProcess.whileNoneStarts { try folders.folder.write(script, as: "program") }
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let watch = try folders.watch([
+      "--notify", receiver.url(), "--exec", program, "--metrics", metrics, "--filters", "none",
+    ])
+    try folders.drop("job.jsonl", manifest.replacing("URL", with: server.url("a")))
+    if state == "cancelled" {
+      _ = try server.nextRequest()
+      try folders.ask("cancel", ["job"]).expect(status: 0)
+    }
+    let request = try receiver.nextRequest()
+    let report = try folders.report("job")
+    #expect(request.state == state && report.state == state && request.id == report.run_id)
+    try expectHead(of: "job/report.json", in: request)
+    let said = try watch.stop().error
+    #expect(said.split(separator: "told job \(state)").count == 2 && said.contains(report.run_id), "\(said)")
+    #expect(try receiver.requestsSoFar().isEmpty && hasMetric(#"total{result="delivered"} 1"#))
+    let text = try String(contentsOfFile: metrics, encoding: .utf8)
+    let counts = text.matches(of: /jobs_ended_total\{state="(\w+)"\} 1\n/).map { String($0.1) }
+    #expect(counts == [state], "\(text)")
+  }
+
   @Test func `a run that was superseded is no end of its job, and is not posted; one that was cancelled is`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let receiver = try NotificationReceiver("200")
