@@ -3,7 +3,8 @@ import Model
 import System
 
 /// Opens the ledger at the start. After an unclean end, or when there are live jobs, the ledger is checked. A damaged
-/// one is set aside, and a new one is made from its intact rows, the reports and the pictures.
+/// one is set aside, and a new one is made from its intact rows, the reports and the pictures; so is one in the place of a
+/// ledger that is missing.
 package struct LedgerOpening {
   /// The limit of the check, in seconds. Rows beyond it are checked when they are read.
   static let checkTime = 10.0
@@ -11,9 +12,13 @@ package struct LedgerOpening {
   package let state: StateFolder
   package let outbox: OutboxFolder
 
-  package init(state: StateFolder, outbox: OutboxFolder) {
+  /// Whether the state folder was used with the outbox before, so that a missing ledger is lost.
+  private let wasUsed: Bool
+
+  package init(state: StateFolder, outbox: OutboxFolder, wasUsed: Bool) {
     self.state = state
     self.outbox = outbox
+    self.wasUsed = wasUsed
   }
 
   /// The path at which a new ledger is made.
@@ -63,6 +68,7 @@ package struct LedgerOpening {
   }
 
   private func checked(_ wasUnclean: Bool) throws -> Ledger {
+    if let loss = try loss { throw LedgerError.damaged(path: state.ledger, why: loss) }
     let ledger = try Ledger(path: state.ledger)
     guard try wasUnclean || !ledger.liveJobs().isEmpty else { return ledger }
     let end = Clock.monotonicSeconds + Self.checkTime
@@ -70,10 +76,26 @@ package struct LedgerOpening {
     return ledger
   }
 
+  /// Why a ledger is lost of which reports may know something; nil when there is one, and when there never was: the outbox of
+  /// a new state folder may hold what another one's ledger knows, and a start that died may have left an empty file.
+  private var loss: String? {
+    get throws {
+      guard wasUsed else { return nil }
+      let isThere = try FileStatus.exists(state.ledger)
+      if isThere, try FileStatus(of: state.ledger).size > 0 { return nil }
+      let hasReports = try outbox.open().names().compactMap(\.text).contains { name in
+        !name.hasPrefix(".") && (try? outbox.job(name).status(of: "report.json"))??.kind == .file
+      }
+      guard hasReports else { return nil }
+      return isThere ? "it is empty" : "it is missing"
+    }
+  }
+
   /// Makes a new ledger, and replaces the damaged one, which is kept under another name. The rename is the last step,
   /// so that an interrupted replacement is repeated at the next start.
   private func replace(because damage: any Error) throws -> String {
     let folder = state.damaged + "/" + RunID.make()
+    let isMissing = try !FileStatus.exists(state.ledger)
     try Folder.createDurably(folder, mode: 0o700)
     for path in [new, new + "-journal"] { try Folder.removeFile(path) }
     let rebuilt: LedgerRebuild.Result
@@ -98,18 +120,26 @@ package struct LedgerOpening {
     try Folder.sync(folder)
     try Folder.rename(new, to: state.ledger)
     try Folder.sync(state.path)
-    return notice(damage, folder, rebuilt, lost: lost.count)
+    try? OpenFolder(state.damaged).removeIfEmpty(Folder.name(of: folder))
+    return notice(isMissing ? nil : damage, folder, rebuilt, lost: lost.count)
   }
 
-  private func notice(_ damage: any Error, _ folder: String, _ rebuilt: LedgerRebuild.Result, lost: Int) -> String {
-    let why = if case .damaged(_, let why)? = damage as? LedgerError { why } else { "\(damage)" }
-    var text = """
-      the ledger was damaged, and lies in \(folder) now (\(why)); a new one was made from \(rebuilt.rows) of its rows \
-      and \(rebuilt.reports) reports
-      """
+  /// - Parameter damage: nil when the ledger was missing.
+  private func notice(_ damage: (any Error)?, _ folder: String, _ rebuilt: LedgerRebuild.Result, lost: Int) -> String {
+    var text: String
+    if let damage {
+      let why = if case .damaged(_, let why)? = damage as? LedgerError { why } else { "\(damage)" }
+      text = """
+        the ledger was damaged, and lies in \(folder) now (\(why)); a new one was made from \(rebuilt.rows) of its rows \
+        and \(rebuilt.reports) reports
+        """
+    } else {
+      text = "the ledger was missing; a new one was made from \(rebuilt.reports) reports"
+    }
     if lost > 0 {
       text += """
-        ; the manifests of \(lost) jobs that it lost lie beside it: those that are still in the inbox are processed anew
+        ; the manifests of \(lost) jobs that it lost lie \(damage == nil ? "in " + folder : "beside it"): those that are still \
+        in the inbox are processed anew
         """
     }
     return text

@@ -8,8 +8,9 @@ import Transfer
 /// Makes a ledger from a damaged one and from the reports and pictures in the outbox.
 ///
 /// Copies every row of the damaged ledger that has the right digest. Reports, and the logs of runs without one,
-/// identify the pictures that this program delivered. Lost work of a live job is done again and gives the same files.
-/// Symbolic links in the outbox are not followed, and files behind them do not count as delivered.
+/// identify the pictures that this program delivered, and how they were made, so that they are reused. Lost work of a
+/// live job is done again and gives the same files. Symbolic links in the outbox are not followed, and files behind them
+/// do not count as delivered.
 ///
 /// Reports also identify derived names, unless their requests contain a key, headers, content or secrets, which reports
 /// do not show.
@@ -39,7 +40,7 @@ struct LedgerRebuild {
 
   /// - Throws: `SQLiteError`, `SystemError`.
   func run() throws -> Result {
-    let rows = try ledger.salvage(from: state.ledger)
+    let rows = try FileStatus.exists(state.ledger) ? ledger.salvage(from: state.ledger) : 0
     var reports = 0
     for name in try outbox.open().names().compactMap(\.text) where !name.hasPrefix(".") {
       reports += try add(outbox.job(name))
@@ -76,7 +77,12 @@ struct LedgerRebuild {
     guard let file = try? folder.open(file: target) else { return }
     var page: [LedgerChange] = []
     try ReportRow.each(of: file) { row in
-      let result = row.output.map { Delivery(staged: "", target: $0.file, bytes: $0.bytes, sha256: $0.sha256) }
+      let result = row.output.map { output in
+        var provenance = Provenance(row)
+        provenance?.derived = derivedFiles(of: row, folder)
+        return Delivery(
+          staged: "", target: output.file, bytes: output.bytes, sha256: output.sha256, origin: provenance?.text)
+      }
       let original = row.source.flatMap { source in
         source.file.map { Delivery(staged: "", target: $0, bytes: source.bytes, sha256: source.sha256) }
       }
@@ -92,6 +98,19 @@ struct LedgerRebuild {
       page = []
     }
     try ledger.commit(page)
+  }
+
+  /// The files made from a row's result that are there. They are not recalled: rows have no digests of them, so that they may
+  /// be others'.
+  private func derivedFiles(of row: ReportRow, _ folder: JobFolder) -> [Artifact.Kind: Provenance.DerivedFile] {
+    row.derived.compactMapValues { target in
+      guard !target.split(separator: "/").contains(".."),
+        let status = try? results.status(of: target, in: folder), status.kind == .file,
+        let file = try? folder.open(file: target),
+        let sha256 = try? MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path)
+      else { return nil }
+      return Provenance.DerivedFile(bytes: status.size, sha256: sha256)
+    }
   }
 
   private func addFailures(of target: String, _ runID: String, _ folder: JobFolder) throws {

@@ -41,7 +41,8 @@ package enum LedgerChange: Sendable {
   /// An entry is tried again later. Its outcome then ends the deferral.
   case postpone(LedgerDeferral, run: String)
 
-  /// A file that an earlier run of a job delivered, according to its report. A known file does not change.
+  /// A file that an earlier run of a job delivered, according to its report. A file that the ledger knows from its delivery does
+  /// not change.
   case recall(Delivery, job: String)
 
   /// A file of a job, about to get its final name or, with an identity, at it.
@@ -164,9 +165,15 @@ package enum LedgerChange: Sendable {
   }
 
   private static func recall(_ output: LedgerOutput, job: String, _ database: Database) throws {
+    // A row without an identity is itself recalled: a later report knows more of the file's origin.
     let known = try database.first(
-      "SELECT 1 FROM outputs WHERE job = ? AND target = ? AND bytes = ? AND sha256 = ?",
-      [.text(job), .text(output.target), .integer(output.bytes), .text(output.sha256)], row: { _ in true })
+      """
+      SELECT 1 FROM outputs WHERE job = ?1 AND target = ?2 AND bytes = ?3 AND sha256 = ?4
+      AND (identity IS NOT NULL OR ?5 IS NULL)
+      """,
+      [
+        .text(job), .text(output.target), .integer(output.bytes), .text(output.sha256), .optional(output.origin),
+      ], row: { _ in true })
     if known == nil { try database.run(LedgerTable.outputs.put, [.text(job)] + output.values) }
   }
 

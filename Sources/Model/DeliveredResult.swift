@@ -21,12 +21,15 @@ package struct DeliveredResult: Sendable, Equatable {
   /// Which metadata of the source was kept; nil when unknown.
   package var metadata: MetadataPolicy?
 
+  /// The settings of its `ResultKey`; nil when unknown.
+  package var settings: String?
+
   /// Paths of the files made from it, relative to the job's folder.
   package var derived: [Artifact.Kind: String] = [:]
 
   package init(
     target: String, bytes: Int, sha256: String, picture: ImageInfo, sourcePicture: ImageInfo, newIdentity: String?,
-    newOrigin: String? = nil, quality: Int? = nil, metadata: MetadataPolicy? = nil,
+    newOrigin: String? = nil, quality: Int? = nil, metadata: MetadataPolicy? = nil, settings: String? = nil,
     derived: [Artifact.Kind: String] = [:]
   ) {
     self.target = target
@@ -38,6 +41,7 @@ package struct DeliveredResult: Sendable, Equatable {
     self.newOrigin = newOrigin
     self.quality = quality
     self.metadata = metadata
+    self.settings = settings
     self.derived = derived
   }
 }

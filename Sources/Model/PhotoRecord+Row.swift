@@ -37,6 +37,7 @@ extension PhotoRecord {
     let hasRecovered = live.state == .filtered && lastFailure != nil
     let isChanged = live.state == .filtered && !hasRecovered ? live.isSourceChanged : nil
     let finalURL = live.source?.finalURL ?? live.failure?.finalURL
+    let validators = live.state == .filtered ? live.source?.answer?.validators(shownWith: url) : nil
     var failure = live.failure.map { ReportRow.Failure($0, after: lastFailure, since: firstTried) }
     if entry.urls.count > 1, let last = live.failure, last.code.stage != .plan {
       failure?.mirrors = earlierMirrors + [ReportRow.MirrorFailure(last, of: url)]
@@ -50,7 +51,7 @@ extension PhotoRecord {
       source: live.source.map {
         ReportRow.Source(
           picture: $0.picture, bytes: $0.bytes, sha256: $0.sha256, httpStatus: $0.httpStatus, isChanged: isChanged,
-          file: live.originalFile)
+          file: live.originalFile, etag: validators?.etag, lastModified: validators?.lastModified)
       },
       filters: entry.recipe.description, timings: live.timings, failure: failure, warnings: live.result?.warnings ?? [],
       metadata: entry.metadata)
@@ -60,12 +61,12 @@ extension PhotoRecord {
     if let reused = live.reused {
       return .init(
         file: reused.target, picture: reused.picture, bytes: reused.bytes, sha256: reused.sha256,
-        quality: reused.quality, metadata: reused.metadata)
+        quality: reused.quality, metadata: reused.metadata, settings: reused.settings)
     }
     guard let result = live.result, let file = live.artifacts[.result]?.delivery else { return nil }
     return .init(
       file: file.target, picture: result.picture, bytes: file.bytes, sha256: file.sha256, quality: result.quality,
-      metadata: result.key.metadata)
+      metadata: result.key.metadata, settings: result.key.settings)
   }
 }
 

@@ -19,7 +19,9 @@ package struct Provenance: Sendable, Equatable {
   /// A file that was made from a result.
   package struct DerivedFile: Sendable, Equatable {
     package let bytes: Int
-    let sha256: String
+    package let sha256: String
+
+    package init(bytes: Int, sha256: String) { (self.bytes, self.sha256) = (bytes, sha256) }
   }
 
   /// The files that were made from the result and delivered with it.
@@ -51,6 +53,18 @@ package struct Provenance: Sendable, Equatable {
     (self.key, self.source, self.output) = (key.text, source, output)
   }
 
+  /// The provenance of a row's result, without derived files.
+  /// - Returns: nil for a row without a result, and for one of an earlier version.
+  package init?(_ row: ReportRow) {
+    guard let output = row.output, let settings = output.settings, let source = row.source, let picture = source.picture
+    else { return nil }
+    (key, self.source, self.output) = ("\(source.sha256) \(settings)", picture, output.picture)
+    quality = output.quality
+    // Rows do not show whether the file existed before.
+    isAdopted = true
+    answer = SourceAnswer(row)?.text
+  }
+
   /// - Returns: nil for a text that another version wrote and this one cannot read.
   package init?(text: String) {
     let parts = text.fields("\n", most: 2)
@@ -79,6 +93,9 @@ package struct ResultKey: Sendable, Hashable {
   /// The requested quality; nil for a copy.
   package let quality: Int?
   package let metadata: MetadataPolicy
+
+  /// The text without the source's SHA-256.
+  package var settings: String { String(text.drop { $0 != " " }.dropFirst()) }
 
   /// - Parameter sha256: The SHA-256 of the source.
   package init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {

@@ -75,6 +75,7 @@ extension ReportRow.Output {
       "file": .string(file), "format": .string(picture.format.rawValue), "width": .integer(picture.width),
       "height": .integer(picture.height), "bytes": .integer(bytes), "sha256": .string(sha256),
       "quality": quality.map { .integer($0) }, "metadata": metadata.map { .string($0.rawValue) },
+      "settings": settings.map { .string($0) },
     ])
   }
 
@@ -84,7 +85,7 @@ extension ReportRow.Output {
     else { return nil }
     self.init(
       file: file, picture: picture, bytes: bytes, sha256: sha256, quality: json["quality"]?.integer,
-      metadata: json["metadata"]?.string.flatMap(MetadataPolicy.init(rawValue:)))
+      metadata: json["metadata"]?.string.flatMap(MetadataPolicy.init(rawValue:)), settings: json["settings"]?.string)
   }
 }
 
@@ -100,6 +101,8 @@ extension ReportRow.Source {
       "sha256": .string(sha256),
       "http_status": httpStatus.map { .integer($0) },
       "changed": isChanged.map { .bool($0) },
+      "etag": etag.map { .string($0) },
+      "last_modified": lastModified.map { .string($0) },
     ])
   }
 
@@ -107,7 +110,8 @@ extension ReportRow.Source {
     guard let bytes = json["bytes"]?.integer, let sha256 = json["sha256"]?.string else { return nil }
     self.init(
       picture: ImageInfo(json), bytes: bytes, sha256: sha256, httpStatus: json["http_status"]?.integer,
-      isChanged: json["changed"].map { $0 == .bool(true) }, file: json["file"]?.string)
+      isChanged: json["changed"].map { $0 == .bool(true) }, file: json["file"]?.string, etag: json["etag"]?.string,
+      lastModified: json["last_modified"]?.string)
   }
 }
 

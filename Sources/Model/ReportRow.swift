@@ -18,6 +18,8 @@ package struct ReportRow: Sendable, Equatable {
     var quality: Int?
     /// Which metadata of the source was kept; nil when unknown.
     var metadata: MetadataPolicy?
+    /// The settings of its `ResultKey`; nil when unknown.
+    package var settings: String?
   }
 
   /// The downloaded source.
@@ -33,6 +35,9 @@ package struct ReportRow: Sendable, Equatable {
     var isChanged: Bool?
     /// The path, relative to the job's folder; nil when originals are not kept.
     package var file: String?
+    /// The server's `ETag` and `Last-Modified`; nil when it sent none, and when the row does not describe the whole request.
+    var etag: String?
+    var lastModified: String?
   }
 
   /// A problem with which the row still succeeds.

@@ -54,6 +54,29 @@ extension SourceAnswer {
       request: lines[3], validators: validators, finalURL: lines[1], contentType: value(2), bytes: bytes, time: time)
   }
 
+  /// The answer that a row of a report shows.
+  /// - Returns: nil without validators, and when they are unusable: others may have written the report.
+  init?(_ row: ReportRow) {
+    guard let source = row.source, let location = try? SourceLocation(parsing: row.url),
+      let answered = try? SourceLocation(parsing: row.finalURL ?? row.url)
+    else { return nil }
+    let values = [source.etag, source.lastModified].compactMap { $0 }
+    guard !values.isEmpty, values.allSatisfy(Validators.isUsable) else { return nil }
+    self.init(
+      request: CacheKey(location).text,
+      validators: Validators(etag: source.etag, lastModified: source.lastModified, urlDigest: answered.requestDigest),
+      finalURL: row.finalURL ?? row.url, contentType: nil, bytes: source.bytes, time: 0)
+  }
+
+  /// The validators, if the request consists of the URL of a row alone and `finalURL` returned them, so that the row shows all
+  /// that is needed to ask again; nil otherwise.
+  func validators(shownWith url: String) -> Validators? {
+    guard let validators, let location = try? SourceLocation(parsing: url), request == CacheKey(location).text,
+      let answered = try? SourceLocation(parsing: finalURL), validators.urlDigest == answered.requestDigest
+    else { return nil }
+    return validators
+  }
+
   /// The answer for a cached source.
   package init(_ source: CachedSource, of request: CacheKey) {
     self.init(
@@ -68,6 +91,11 @@ extension SourceAnswer {
       asked: CachedSource.Asked(runID: "", position: -1, httpStatus: 200, time: time), contentType: contentType,
       isOfResult: true)
   }
+}
+
+extension SourceLocation {
+  /// The digest to which validators of this URL belong.
+  fileprivate var requestDigest: String { MessageDigest.hexDigest(of: requestText) }
 }
 
 extension PhotoRecord.Source {

@@ -75,7 +75,7 @@ package struct EarlierResults: Sendable {
         target: output.target, bytes: output.bytes, sha256: output.sha256, picture: provenance.output,
         sourcePicture: provenance.source, newIdentity: identity == output.identity ? nil : identity,
         newOrigin: news == nil ? nil : provenance.text, quality: provenance.quality, metadata: key.metadata,
-        derived: derived(provenance, entry.name))
+        settings: key.settings, derived: derived(provenance, entry.name))
     }
     return nil
   }

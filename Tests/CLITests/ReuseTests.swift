@@ -33,6 +33,38 @@ import Testing
     return try folders.report("job")
   }
 
+  enum LedgerLoss: CaseIterable { case overwritten, emptied, removed }
+
+  @Test(arguments: LedgerLoss.allCases)
+  func `without the ledger and a cache, reports know what need not be downloaded and made again`(loss: LedgerLoss)
+    throws
+  {
+    let (names, options) = (["a.png", "b.jpg", "c.png"], ["--cache-size", "0"])
+    try serve(names)
+    let first = try run(names, options)
+    var count = try nginx.accessLog().count
+    let ledger = URL(fileURLWithPath: folders.outbox + "/.darkroom/ledger.sqlite")
+    switch loss {
+    case .overwritten: try Data(repeating: 7, count: 9000).write(to: ledger)
+    case .emptied: try Data().write(to: ledger)
+    case .removed: try FileManager.default.removeItem(at: ledger)
+    }
+    try folders.drop("job.txt", names.map { nginx.url($0) + "\n" }.joined())
+    let again = try folders.run(options).expect(status: 0)
+    #expect(again.error.contains("the ledger was \(loss == .removed ? "missing" : "damaged")"), "\(again.error)")
+    let aside = try folders.folder.names(in: "outbox/.darkroom/damaged").map { "outbox/.darkroom/damaged/" + $0 }
+    let isAside = try aside.contains { try folders.folder.names(in: $0).contains("ledger.sqlite") }
+    #expect(isAside == (loss != .removed))
+    #expect(try statuses(after: &count) == ["304": 3])
+    let report = try folders.validReport("job")
+    #expect(report.counts == Report.Counts(total: 3, filtered: 3, reused: 3))
+    #expect(report.entries.map(\.output) == first.entries.map(\.output))
+    // What is asked for in another way is made again, in the place of what only reports knew.
+    let other = try run(names, options + ["--filters", "grayscale()"])
+    #expect(other.counts == Report.Counts(total: 3, filtered: 3))
+    #expect(try statuses(after: &count)["404"] == nil)
+  }
+
   /// How often the server has answered with which status since it was last asked.
   private func statuses(after count: inout Int) throws -> [String: Int] {
     let new = try nginx.accessLog().dropFirst(count)

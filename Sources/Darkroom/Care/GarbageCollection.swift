@@ -36,7 +36,7 @@ package struct GarbageCollection {
   /// - Throws: `StopError.busy` while an instance runs; the errors of a start.
   package func collect(warn: (String) -> Void) throws -> [Removed] {
     let folders = try OwnedFolders(configuration)
-    let opening = LedgerOpening(state: folders.state, outbox: folders.outbox)
+    let opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: !folders.isStagingNew)
     let (ledger, notice) = try opening.open()
     if let notice { warn(notice) }
     let leftovers = try leftovers(folders, ledger)

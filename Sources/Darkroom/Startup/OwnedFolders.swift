@@ -16,7 +16,7 @@ struct OwnedFolders {
   /// Where results wait to be delivered.
   let staging: OpenFolder
 
-  /// Whether `staging` was created by this process.
+  /// Whether `staging` was created by this process: the state folder was not used with this outbox before.
   let isStagingNew: Bool
 
   /// Problems of the inbox that do no harm.

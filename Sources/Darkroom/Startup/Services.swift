@@ -45,7 +45,7 @@ final class Services {
     self.send = send
     folders = try OwnedFolders(configuration)
     lastActive = folders.lastActive
-    opening = LedgerOpening(state: folders.state, outbox: folders.outbox)
+    opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: !folders.isStagingNew)
     (ledger, notice) = try opening.open()
     earlier = try EarlierWork(folders, ledger)
     try ledger.removeNotices(

@@ -89,6 +89,11 @@ package struct Validators: Sendable, Hashable {
   /// The longest validator that is used, in bytes.
   static let maxBytes = 1024
 
+  /// Whether a text can be sent unchanged: neither empty nor too long, and printable ASCII.
+  package static func isUsable(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.count <= maxBytes && text.utf8.allSatisfy { (0x20...0x7e).contains($0) }
+  }
+
   /// The header fields that make a request conditional.
   var fields: [String] {
     [etag.map { "If-None-Match: " + $0 }, lastModified.map { "If-Modified-Since: " + $0 }].compactMap { $0 }

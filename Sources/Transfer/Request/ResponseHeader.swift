@@ -129,9 +129,7 @@ struct ResponseHeader {
   /// A validator that can be sent back unchanged; `nil` for one that is empty, too long or not printable ASCII.
   private static func validator(_ value: Slice<UnsafeRawBufferPointer>) -> String? {
     let text = text(value)
-    let isFine =
-      !text.isEmpty && text.utf8.count <= Validators.maxBytes && text.utf8.allSatisfy { (32..<127).contains($0) }
-    return isFine ? text : nil
+    return Validators.isUsable(text) ? text : nil
   }
 
   private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {

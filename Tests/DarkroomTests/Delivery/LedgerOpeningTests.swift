@@ -16,7 +16,7 @@ import TestSupport
     root = try TemporaryFolder()
     for name in ["state/jobs", "out/job/images"] { try root.makeFolder(name) }
     state = StateFolder(path: root.file("state"))
-    opening = LedgerOpening(state: state, outbox: OutboxFolder(path: root.file("out")))
+    opening = LedgerOpening(state: state, outbox: OutboxFolder(path: root.file("out")), wasUsed: true)
   }
 
   private static func job(_ run: String) -> LedgerJob { LedgerJob(runID: run, name: "job", details: "{}") }
@@ -96,6 +96,36 @@ import TestSupport
     var failures: [LedgerFailure] = []
     try ledger.eachFailurePage(run: "earlier-1") { failures += $0 }
     #expect(failures.map(\.name) == ["1"] && failures.map(\.code) == ["dns"])
+  }
+
+  @Test(arguments: [true, false], [(true, true), (false, true), (true, false)])
+  func
+    `a ledger that is missing or empty is made anew from reports, if there are some and the state folder has had one`(
+      isEmpty: Bool, other: (wasUsed: Bool, hasReport: Bool)
+    ) throws
+  {
+    if other.hasReport { try report("earlier-1", at: "out/job/report.json") }
+    if isEmpty { try root.write("", as: "state/ledger.sqlite") }
+    let opening = LedgerOpening(state: state, outbox: OutboxFolder(path: root.file("out")), wasUsed: other.wasUsed)
+    let (opened, isLost) = (try opening.open(), other.wasUsed && other.hasReport)
+    #expect(opened.notice?.contains(isEmpty ? "it is empty" : "the ledger was missing") == (isLost ? true : nil))
+    #expect(try opened.ledger.output(job: "job", target: "images/a.jpg")?.bytes == (isLost ? 3 : nil))
+    #expect(try opened.ledger.liveJobs().isEmpty)
+  }
+
+  @Test(arguments: [
+    ("\"one\"", true), ("one\r\nHost: other", false), ("one\r", false), ("", false),
+    (String(repeating: "x", count: 5000), false),
+  ])
+  func `a validator that a report shows is sent only if a server could have sent it`(etag: String, isUsed: Bool) throws
+  {
+    var (output, source) = (ReportRow.Output.sample(), ReportRow.Source.sample())
+    output.settings = "keep 85 copyright none"
+    source.etag = etag
+    let row = ReportRow.sample(0, state: .filtered, output: output, source: source)
+    let provenance = try #require(Provenance(ReportRow(parsing: row.json.text)))
+    #expect(provenance.key == "ab keep 85 copyright none" && provenance.isAdopted)
+    #expect((provenance.answer != nil) == isUsed)
   }
 
   @Test func `a picture whose size is another is not taken for ours, and neither is what only a log names wrongly`()

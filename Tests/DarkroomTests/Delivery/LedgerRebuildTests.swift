@@ -76,6 +76,20 @@ import TestSupport
     try ledger.outputs(after: "", "", limit: 100).filter { $0.job == job }.map(\.target)
   }
 
+  @Test func `a result that a row describes keeps its preview, which is not taken for ours`() throws {
+    try root.makeFolder("out/job/previews")
+    try root.write("small", as: "out/job/previews/log.jpg")
+    var output = ReportRow.Output(file: "images/log.jpg", picture: .sample, bytes: 3, sha256: "cd")
+    output.settings = "keep 85 copyright none"
+    var row = ReportRow.sample(0, state: .filtered, output: output, source: .sample())
+    row.derived = [.preview: "previews/log.jpg"]
+    try root.write(row.json.text + "\n", as: "out/job/entries.jsonl")
+    let (ledger, _) = try rebuild(isHeld: false)
+    let origin = try #require(try ledger.output(job: "job", target: "images/log.jpg")?.origin)
+    #expect(Provenance(text: origin)?.derived[.preview]?.bytes == 5)
+    #expect(try ledger.output(job: "job", target: "previews/log.jpg") == nil)
+  }
+
   private static let all = ["images/earlier.jpg", "images/log.jpg", "images/now.jpg", "images/sub/now.jpg"]
 
   @Test(
