@@ -37,7 +37,7 @@ extension PhotoRecord {
     let hasRecovered = live.state == .filtered && lastFailure != nil
     let isChanged = live.state == .filtered && !hasRecovered ? live.isSourceChanged : nil
     let finalURL = live.source?.finalURL ?? live.failure?.finalURL
-    let validators = live.state == .filtered ? live.source?.answer?.validators(shownWith: url) : nil
+    let validators = live.state == .filtered ? live.source?.answer?.shownValidators : nil
     var failure = live.failure.map { ReportRow.Failure($0, after: lastFailure, since: firstTried) }
     if entry.urls.count > 1, let last = live.failure, last.code.stage != .plan {
       failure?.mirrors = earlierMirrors + [ReportRow.MirrorFailure(last, of: url)]

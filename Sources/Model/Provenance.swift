@@ -95,7 +95,7 @@ package struct ResultKey: Sendable, Hashable {
   package let metadata: MetadataPolicy
 
   /// The text without the source's SHA-256.
-  package var settings: String { String(text.drop { $0 != " " }.dropFirst()) }
+  package var settings: String { String(text.utf8.drop { $0 != UInt8(ascii: " ") }.dropFirst()) ?? "" }
 
   /// - Parameter sha256: The SHA-256 of the source.
   package init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {

@@ -21,6 +21,9 @@ package struct SourceAnswer: Sendable, Equatable {
   /// When the request was sent, in milliseconds since 1970, UTC.
   let time: Int
 
+  /// As `CacheKey.isShownByURL`. Not stored.
+  var isShownByURL = false
+
   /// The text that the ledger stores: one line for each value. Values contain no line breaks.
   var text: String {
     """
@@ -68,20 +71,14 @@ extension SourceAnswer {
       finalURL: row.finalURL ?? row.url, contentType: nil, bytes: source.bytes, time: 0)
   }
 
-  /// The validators, if the request consists of the URL of a row alone and `finalURL` returned them, so that the row shows all
-  /// that is needed to ask again; nil otherwise.
-  func validators(shownWith url: String) -> Validators? {
-    guard let validators, let location = try? SourceLocation(parsing: url), request == CacheKey(location).text,
-      let answered = try? SourceLocation(parsing: finalURL), validators.urlDigest == answered.requestDigest
-    else { return nil }
-    return validators
-  }
+  /// The validators, if a row shows the whole request; nil otherwise.
+  var shownValidators: Validators? { isShownByURL ? validators : nil }
 
   /// The answer for a cached source.
   package init(_ source: CachedSource, of request: CacheKey) {
     self.init(
       request: request.text, validators: source.asked.isOnce ? nil : source.validators, finalURL: source.finalURL,
-      contentType: source.contentType, bytes: source.bytes, time: source.asked.time)
+      contentType: source.contentType, bytes: source.bytes, time: source.asked.time, isShownByURL: request.isShownByURL)
   }
 
   /// The source, whose bytes are not in the cache.

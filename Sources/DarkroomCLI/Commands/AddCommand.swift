@@ -10,7 +10,8 @@ struct AddCommand: Command {
     input, called stdin-TIME unless --name says otherwise. URLs become one job
     together, called urls-TIME. Prints the name of each job on standard output. If
     another manifest in the inbox has the same job name, a note on standard error
-    says so: they run one after the other, and wait waits for both.
+    says so: they run one after the other, and wait waits for both. One whose file
+    name is taken in the inbox is not added: exit code 75.
     """
   let examples = [
     "darkroom add cats.json",

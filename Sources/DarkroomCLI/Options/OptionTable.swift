@@ -188,7 +188,8 @@ enum OptionTable {
       "how many earlier runs of a job keep their reports and manifests"),
     Option(
       "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait"],
-      "exit with 0, and stay quiet, if all failures are known from the last run, or at most N entries or N% of them"),
+      "exit with 0, and stay quiet, if others succeeded and all failures are known from the last run, or if at most N "
+        + "entries or N% of them failed"),
     Option(
       "fail-empty", \.configuration.failEmpty, .flag, of: ["run", "wait"], "exit with 1 if a job has no entries"),
   ]
