@@ -5,6 +5,7 @@ import System
 /// The state of the process: its signals, its limits, and how it ends.
 enum ProgramProcess {
   static func run(_ words: [String], environment: [String: String]) -> Never {
+    occupyStandardDescriptors()
     if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
     // A reader of standard output that goes away must not end the program in the middle of a job.
     signal(SIGPIPE, SIG_IGN)
@@ -20,6 +21,15 @@ enum ProgramProcess {
       exit(try Program.run(words, environment: environment).rawValue)
     } catch {
       endBySIGPIPE()
+    }
+  }
+
+  /// Opens those of standard input, output and error that are closed. Otherwise a file of the program gets the number, such as
+  /// the ledger, and the log is written into it. They are open the wrong way round, so that using them fails with EBADF as before.
+  private static func occupyStandardDescriptors() {
+    for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free number is this one.
+      _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
     }
   }
 

@@ -20,6 +20,24 @@ import Testing
     #expect(!run.output.contains("to try again"), "\(run.output)")
   }
 
+  @Test(arguments: ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+  func `the log is written into no file of the program where standard streams are closed`(closed: String) throws {
+    let folders = try DarkroomFolders()
+    let script = """
+      exec 9>told
+      \(folders.line("watch", [])) \(closed) &
+      until grep -q '"running":true' outbox/.darkroom/status.json 2>/dev/null; do sleep 0.02; done
+      for stream in 0 1 2; do readlink /proc/$!/fd/$stream >&9; done
+      kill $!
+      wait $! && echo ended >&9
+      """
+    _ = try DarkroomProcess.run(script: script, in: folders.folder)
+    let told = try String(contentsOfFile: folders.folder.file("told"), encoding: .utf8).split(separator: "\n")
+    let numbers = ["<&-": [0], ">&-": [1], "2>&-": [2]][closed] ?? [0, 1, 2]
+    #expect(told.count == 4 && told.last == "ended" && numbers.allSatisfy { told[$0] == "/dev/null" }, "\(told)")
+    try folders.checkOutbox()
+  }
+
   /// Runs the program with a pipe as its standard output whose reader is gone, and prints how it ended, as Python says it:
   /// the negative of a signal's number.
   private static let withoutReader = """
