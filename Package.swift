@@ -91,8 +91,8 @@ let package = Package(
         "Darkroom", "Database", "Imaging", "Inbox", "JSON", "JobIndex", "Ledger", "Manifests", "Model", "Operations",
         "Planning", "System", "Transfer",
       ],
-      // The manual's keys of a report are those of the schema.
-      resources: [.embedInCode("report.schema.json")]),
+      // The manual's keys of reports and events are those of the schemas.
+      resources: [.embedInCode("report.schema.json"), .embedInCode("events.schema.json")]),
 
     // What the tests share: temporary folders, loopback servers, Python tools.
     .systemLibrary(name: "CSpawn", path: "Tests/CSpawn"),

@@ -31,6 +31,9 @@ package struct ReportDelivery: Sendable {
   /// The warning that `--prune` has removed nothing; nil without one.
   package var notPruned: String?
 
+  /// The number of files that `--prune` has removed. Default: 0.
+  package var pruned = 0
+
   /// Whether some documents may have their final names already, by an earlier attempt or a process that died.
   package var isRepeated = false
 

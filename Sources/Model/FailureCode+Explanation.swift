@@ -71,8 +71,7 @@ extension FailureCode {
     case .io, .cancelled: FailureCode.io.explanation
     case .urlInvalid:
       Explanation(
-        cause: "the text, or where it redirects to, is not a URL; or there is none, as in a table's row with an empty "
-          + "`url`",
+        cause: "the text, or where it redirects to, is not a URL; or there is none (an empty `url` in a table)",
         remedy: "correct the URL in the manifest")
     case .schemeNotAllowed:
       Explanation(

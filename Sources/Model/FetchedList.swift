@@ -53,7 +53,7 @@ package struct FetchedList: Sendable, Equatable, Codable {
   package var manifestWarnings: [ManifestWarning] {
     var all = (warnings ?? []).map { ManifestWarning(.leftOut, $0, at: .keyPath(["source"])) }
     if base != nil, bytes == 0, isIncomplete != true {
-      all.append(ManifestWarning(.noFiles, "\(url) has no pictures", at: .keyPath(["source"])))
+      all.insert(ManifestWarning(.noFiles, "\(url) has no pictures", at: .keyPath(["source"])), at: 0)
     }
     return all
   }

@@ -17,6 +17,10 @@ package struct SinceLast: Sendable, Equatable, Codable {
   /// Rows with an earlier result, whose source is unchanged.
   package var unchanged = 0
 
+  /// Those of `unchanged` whose result was made again: with other settings, on request, or because its file was changed or missing. nil
+  /// when there are none.
+  package var remade: Int?
+
   mutating func add(_ row: ReportRow) {
     switch row.state {
     case .failed where (row.failure?.runs ?? 1) > 1: failedAgain += 1
@@ -25,7 +29,9 @@ package struct SinceLast: Sendable, Equatable, Codable {
     case .filtered:
       switch row.source?.isChanged {
       case true?: changed += 1
-      case false?: unchanged += 1
+      case false?:
+        unchanged += 1
+        if !row.isReused { remade = (remade ?? 0) + 1 }
       case nil: break
       }
     case .cancelled: break
@@ -39,6 +45,7 @@ extension SinceLast {
     .object([
       "failed_new": .integer(failedNew), "failed_again": .integer(failedAgain), "recovered": .integer(recovered),
       "changed": .integer(changed), "unchanged": .integer(unchanged),
+      "remade": remade.map { .integer($0) },
     ])
   }
 
@@ -49,6 +56,7 @@ extension SinceLast {
       let unchanged = json["unchanged"]?.integer
     else { return nil }
     self.init(
-      failedNew: failedNew, failedAgain: failedAgain, recovered: recovered, changed: changed, unchanged: unchanged)
+      failedNew: failedNew, failedAgain: failedAgain, recovered: recovered, changed: changed, unchanged: unchanged,
+      remade: json["remade"]?.integer)
   }
 }

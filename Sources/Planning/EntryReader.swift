@@ -34,6 +34,9 @@ struct EntryReader {
   /// A cache of recipes, of limited size. Most manifests have few.
   private(set) var recipes: [String: Recipe] = [:]
 
+  /// The first `metadata` that is a value of `--metadata`. It is no setting, but data for the report.
+  private(set) var mistakenMetadata: (location: ManifestProblem.Location, value: String)?
+
   private var unknownFields = UnknownFields()
 
   /// The most recipes that are cached. When it is reached, the cache is emptied.
@@ -159,6 +162,9 @@ struct EntryReader {
   private mutating func metadata(
     _ given: JSONValue?, _ others: [JSONValue.Member], at location: ManifestProblem.Location
   ) -> JSONValue? {
+    if mistakenMetadata == nil, let word = given?.string, MetadataPolicy(rawValue: word) != nil {
+      mistakenMetadata = (location.field("metadata"), word)
+    }
     if others.isEmpty { return given ?? defaults.metadata }
     guard let given else { return .object(others) }
     guard case .object(let members) = given else {

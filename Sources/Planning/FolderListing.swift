@@ -1,6 +1,7 @@
 import Foundation
 import Inbox
 import JobIndex
+import JSON
 import Manifests
 import Scheduling
 import System
@@ -90,7 +91,8 @@ package struct FolderListing {
       }
       result.urls.append(url)
     }
-    result.warnings = Self.skipped(walk.others.filter { !walk.paths.contains($0.key) }.map(\.value)).map { [$0] } ?? []
+    result.warnings = skipped(walk.others.filter { !walk.paths.contains($0.key) }.map(\.value)).map { [$0] } ?? []
+    if files.isEmpty, let hint = hint(walk) { result.warnings.append(hint) }
     result.warnings += leftOut.prefix(Self.warningLimit - 1)
     if leftOut.count >= Self.warningLimit {
       result.warnings.append("\((leftOut.count - Self.warningLimit + 1).of("more is", "more are")) left out")
@@ -98,14 +100,29 @@ package struct FolderListing {
     return result
   }
 
+  /// What to write instead of a source in which no pictures were found.
+  private func hint(_ walk: FolderWalk) -> String? {
+    if let tree = source.trees.first(where: { $0.name.contains("{") && $0.name.contains("}") }) {
+      return "braces are not expanded in \(tree.name); give an array: \"source\": [\"file:*.jpg\", \"file:*.png\"]"
+    }
+    guard walk.passedOver > 0, let tree = source.trees.first else { return nil }
+    let folders = walk.passedOver.of("folder is", "folders are")
+    let pattern = "file:" + tree.folder + (tree.name == "*" ? "**" : "**/" + tree.name)
+    return "\(folders) not looked into; \"source\": \(JSONValue.string(pattern).text) takes those beneath, too"
+  }
+
   /// - Parameter others: For each skipped file its extension, or its whole name when it has none.
-  private static func skipped(_ others: [String]) -> String? {
+  private func skipped(_ others: [String]) -> String? {
     guard !others.isEmpty else { return nil }
     let counts = Dictionary(others.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
     let shown = counts.prefix(10).map { "\($0.value) \($0.key)" } + (counts.count > 10 ? ["…"] : [])
+    let exclusion = JSONValue.string("!*" + counts[0].key)
+    let isArray = source.trees.count + source.exclusions.count > 1
+    let array = JSONValue.array([.string(source.redacted), exclusion])
+    let advice = isArray ? "\(exclusion.text) in \"source\"" : "\"source\": \(array.text)"
     return
       "\(ManifestWarning.skippedStart) \(others.count) (\(shown.joined(separator: ", "))); "
-      + "\"!*\(counts[0].key)\" in \"source\" leaves such files out without a warning"
+      + "\(advice) leaves such files out without a warning"
   }
 }
 
@@ -149,6 +166,9 @@ private struct FolderWalk {
 
   /// Folders whose names are not UTF-8.
   private(set) var unnamed: [FileName] = []
+
+  /// The number of folders beneath which nothing can match, among the files that are wanted by their names.
+  private(set) var passedOver = 0
 
   init(source: FolderSource, excluded: [FileIdentity], isCancelled: @escaping () -> Bool) {
     (self.source, self.excluded, self.isCancelled) = (source, excluded, isCancelled)
@@ -198,6 +218,7 @@ private struct FolderWalk {
         case .file where isWanted: add(name, text, status, visit, tree, root)
         case .folder where inner.position.isOpen:
           if name.text == nil { unnamed.append(path(name, visit, tree)) } else { beneath.append(inner) }
+        case .folder where isWanted: passedOver += 1
         default: break
         }
       }

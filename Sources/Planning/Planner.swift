@@ -64,8 +64,8 @@ package struct Planner {
       filling.reader.hasSecretDefaults || findings.warnings.contains(where: \.concernsSecrets)
     if !findings.problems.isEmpty {
       (filling.clashes.renamed, keys) = ([], SharedKeys())
-    } else if let changed = filling.changedNames {
-      findings.warnings.append(changed)
+    } else {
+      findings.warnings += [filling.changedNames, filling.mistakenMetadata].compactMap { $0 }
     }
     try filling.clashes.complete(&findings, read: read)
     try keys.complete(&findings, read: read)
@@ -132,6 +132,14 @@ private struct IndexFilling {
         ? "other systems cannot store this name: parts of it become \"_\""
         : "other systems cannot store this name and others: parts of them become \"_\""
       return ManifestWarning(.nameChanged, message, at: first)
+    }
+  }
+
+  /// The warning about `metadata` that looks like a setting.
+  var mistakenMetadata: ManifestWarning? {
+    reader.mistakenMetadata.map { location, value in
+      let message = "this is copied to the report; what pictures keep of their metadata is set by --metadata \(value)"
+      return ManifestWarning(.metadataPolicy, message, at: location)
     }
   }
 

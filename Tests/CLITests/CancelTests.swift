@@ -51,6 +51,19 @@ import Testing
     #expect(names.filter { !$0.hasPrefix(".darkroom-instance") } == [])
   }
 
+  @Test func `a name that is no open job's keeps no other job from being cancelled, and the message says so`() throws {
+    try folders.drop("a.txt", dozen)
+    try folders.drop("b.txt", dozen)
+    let told = try cancel("a", "nosuch", "b")
+    #expect(told.status == 66)
+    #expect(
+      told.error.contains("no open job \"nosuch\"") && told.error.contains("; the cancelling of a, b was requested"))
+    #expect(try folders.run(Self.two).status == 1)
+    for job in ["a", "b"] { #expect(try folders.report(job).state == "cancelled") }
+    let none = try cancel("nosuch")
+    #expect(none.status == 66 && !none.error.contains("requested"))
+  }
+
   // MARK: Removal
 
   @Test func `removing the manifest of a job cancels what has not been done, and asks for nothing more`() throws {

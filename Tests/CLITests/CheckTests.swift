@@ -53,6 +53,20 @@ import Testing
     #expect(try folders.report("job").entries.map(\.error?.code) == foreseen)
   }
 
+  @Test func `it takes the options of run, so that a command line can be checked as it is`() throws {
+    let folder = try TemporaryFolder()
+    try Data("[\"https://h.example/a.png\"]".utf8).write(to: URL(fileURLWithPath: folder.file("job.json")))
+    let options = [
+      "--metadata", "none", "--max-duration", "1h", "--prune", "--downloads", "3", "--filters", "blur(2px)",
+    ]
+    let check = try DarkroomCommand.run(["check", "job.json"] + options, in: folder).expect(status: 0)
+    #expect(check.output.contains("  blur(2px)  "))
+    let wrong = try DarkroomCommand.run(["check", "job.json", "--metadata", "some"], in: folder)
+    #expect(wrong.status == 64 && wrong.error.contains("--metadata"))
+    #expect(try DarkroomCommand.run(["check", "job.json", "--dry-run"], in: folder).status == 64)
+    #expect(try !DarkroomCommand.run(["help", "check"]).output.contains("--max-duration DURATION"))
+  }
+
   @Test func `a manifest that cannot be read keeps no other from being checked`() throws {
     let folder = try TemporaryFolder()
     try Data("[\"https://h.example/a.png\"]".utf8).write(to: URL(fileURLWithPath: folder.file("fine.json")))

@@ -109,8 +109,25 @@ import Testing
     #expect(report.state == "succeeded" && report.counts.total == 0)
     let warning = try #require(report.warnings?.first)
     #expect(warning.code == "no-files" && warning.where == "source")
+    #expect(report.warnings?.count == (source.contains("*") ? 1 : 2), "the folder in it is a hint")
     #expect(warning.message == source.replacing("file:", with: "./") + " has no pictures", "\(warning)")
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+  }
+
+  @Test(arguments: [
+    ("incoming/", #"1 folder is not looked into; "source": "file:incoming/**" takes those beneath, too"#),
+    ("file:incoming/s*", #"1 folder is not looked into; "source": "file:incoming/**/s*" takes those beneath, too"#),
+    (
+      "incoming/*.{jpg,png}",
+      #"braces are not expanded in *.{jpg,png}; give an array: "source": ["file:*.jpg", "file:*.png"]"#
+    ),
+  ])
+  func `where no picture is found, the warning says which source would find some`(source: String, hint: String) throws {
+    try add("incoming/sub/s.jpg")
+    if source.contains("{") { try add("incoming/a.jpg") }
+    #expect(try run(source).warnings?.map(\.message).last == hint)
+    let advised = hint.split(separator: "\"").first { $0.hasPrefix("file:incoming") }
+    if let advised { #expect(try run(String(advised)).entries.map(\.name).map { $0.suffix(1) } == ["s"]) }
   }
 
   @Test func `a file that is being written is left for the next time, and the report says so`() throws {
@@ -247,9 +264,14 @@ import Testing
     #expect(report.state == "succeeded" && report.entries.map(\.name) == ["a"])
     #expect(
       report.warnings?.map(\.message) == [
-        "skipped as no pictures, by their names: 5 (1 .mov, 1 .txt, 2 .xmp, 1 Makefile); \"!*.mov\" in \"source\" "
-          + "leaves such files out without a warning"
+        "skipped as no pictures, by their names: 5 (1 .mov, 1 .txt, 2 .xmp, 1 Makefile); "
+          + #""source": ["./incoming/","!*.mov"] leaves such files out without a warning"#
       ])
+    // What it says works.
+    try folders.drop("job.json", #"{"source": ["./incoming/","!*.mov"]}"#)
+    try folders.run(options).expect(status: 0)
+    let rest = "4 (1 .txt, 2 .xmp, 1 Makefile); \"!*.txt\" in \"source\" leaves such files out without a warning"
+    #expect(try folders.report("job").warnings?.first?.message.hasSuffix(rest) == true)
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     try drop("file:incoming/*.txt")
     try folders.run(options).expect(status: 1)

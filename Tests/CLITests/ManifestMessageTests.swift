@@ -42,6 +42,21 @@ import Testing
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
   }
 
+  @Test(arguments: [
+    (#"{"defaults": {"metadata": "none"}, "entries": ["coffee.jpg", "rocket.jpg"]}"#, "none"),
+    (#"[{"url": "coffee.jpg", "metadata": "all"}, {"url": "rocket.jpg", "metadata": "copyright"}]"#, "all"),
+    (#"[{"url": "coffee.jpg", "metadata": "none of it"}, {"url": "rocket.jpg", "metadata": {"keep": "none"}}]"#, nil),
+  ])
+  func `metadata that look like a setting are a warning, once`(manifest: String, value: String?) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.json", manifest)
+    try folders.run().expect(status: 0)
+    let warnings = try folders.validReport("job").warnings ?? []
+    #expect(warnings.map(\.code) == (value == nil ? [] : ["metadata-policy"]))
+    #expect(warnings.first.map { $0.message.hasSuffix("is set by --metadata \(value ?? "")") } ?? true, "\(warnings)")
+    #expect(warnings.first.map { $0.where?.hasSuffix("metadata") == true } ?? true, "\(warnings)")
+  }
+
   @Test func `warnings of every code are in the report of a job that was rejected, too, and follow its schema`() throws
   {
     let folders = try DarkroomFolders()

@@ -68,9 +68,20 @@ import TestSupport
     let schema = try ReportSchema()
     try expect(FailureCode.all.map(\.text), in: "darkroom-report")
     #expect(Set(FailureCode.all.map(\.text)) == schema.entryErrorCodes)
-    let keys = ReportKeys.all.flatMap { $0.path.replacing("[]", with: "").split(separator: ".").map(String.init) }
+    let paths = SchemaKeys.report.all.map(\.path)
+    let keys = paths.flatMap { $0.replacing("[]", with: "").split(separator: ".").map(String.init) }
     #expect(schema.keys.subtracting(keys) == [])
-    try expect(ReportKeys.all.map(\.path), in: "darkroom-report")
+    try expect(paths, in: "darkroom-report")
+  }
+
+  @Test func `the page of events has every event, with its keys`() throws {
+    let kinds = SchemaKeys.events.kinds
+    #expect(kinds.count > 20 && kinds.allSatisfy { !$0.meaning.isEmpty })
+    #expect(kinds.first { $0.name == "job-left" }?.keys == ["job", "ended"])
+    try expect(kinds.map(\.name), in: "darkroom-events")
+    let keys = SchemaKeys.events.all.map(\.path).filter { $0 != "event" && $0 != "time" }
+    try expect(keys, in: "darkroom-events")
+    #expect(try DarkroomCommand.run(["help", "events"]).output.contains("Keys: job, ended."))
   }
 
   @Test(arguments: ManifestPage.examples.indices)

@@ -45,6 +45,29 @@ import Testing
     #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
   }
 
+  @Test func `folders that become empty go, and the log and the event have the number of files`() throws {
+    let deep = #"{"a": "coffee.jpg", "s/t/b": "rocket.jpg", "s/c": "chelsea-small.png", "u/d": "rocket.jpg"}"#
+    #expect(try run(deep, ["--keep-originals"]).status == 0)
+    try FileManager.default.createDirectory(
+      atPath: folders.outbox + "/job/images/u/mine", withIntermediateDirectories: true)
+    let fewer = try run(#"{"a": "coffee.jpg", "s/c": "chelsea-small.png"}"#, ["--prune", "--keep-originals"])
+    #expect(fewer.error.contains("job: --prune has removed 4 files of earlier runs"), "\(fewer.error)")
+    func subpaths(_ folder: String) throws -> [String] {
+      try FileManager.default.subpathsOfDirectory(atPath: folders.outbox + "/job/" + folder).sorted()
+    }
+    #expect(try subpaths("images") == ["a.jpg", "s", "s/c.png", "u", "u/mine"])
+    #expect(try subpaths("originals") == ["a.jpg", "s", "s/c.png"])
+    try check()
+    // What is named again gets its folders again.
+    let event = try run(deep, ["--prune", "--keep-originals", "--json"])
+    #expect(!event.output.contains("pruned") && !event.error.contains("--prune"))
+    #expect(try subpaths("originals").contains("s/t/b.jpg"))
+    let last = try run(#"{"a": "coffee.jpg"}"#, ["--prune", "--json", "--quiet"])
+    #expect(last.output.contains(#""pruned":6"#) && last.error.isEmpty, "\(last.output)")
+    #expect(try subpaths("images") == ["a.jpg", "u", "u/mine"])
+    try check()
+  }
+
   @Test(arguments: [false, true])
   func `an original goes when its entry's source has another extension now, if it is still what was kept`(
     keepsOriginals: Bool

@@ -66,7 +66,7 @@ import Testing
     #expect(try folders.report("job").since_last == nil)
 
     let third = try run("a", "b", "c", "x", "y", "z", options: ["--refresh"])
-    #expect(third.since_last == Report.SinceLast(failedAgain: 2, unchanged: 4))
+    #expect(third.since_last == Report.SinceLast(failedAgain: 2, unchanged: 4, remade: 4))
     #expect(runs(third) == ["y": 3, "z": 2])
     #expect(third.entries.first { $0.name == "y" }?.error?.first_seen == seen)
 
@@ -96,11 +96,30 @@ import Testing
     _ = try run("a", "b", status: 0)
     try serve("b", shade: 2)
     let second = try run("a", "b", options: ["--format", "jpeg"], status: 0)
-    #expect(second.since_last == Report.SinceLast(changed: 1, unchanged: 1))
+    #expect(second.since_last == Report.SinceLast(changed: 1, unchanged: 1, remade: 1))
     #expect(second.entries.map { $0.source?.changed } == [false, true])
     #expect(folders.exists("job/images/a.jpg") && folders.exists("job/images/a.png"))
     let third = try run("a", "b", status: 0)
-    #expect(third.since_last == Report.SinceLast(unchanged: 2))
+    #expect(third.since_last == Report.SinceLast(unchanged: 2, remade: 1), "b.png is of the earlier source")
+  }
+
+  @Test func `results that are made again from unchanged sources are counted, and the log says why`() throws {
+    func line(_ options: [String]) throws -> Substring? {
+      try drop(["a", "b", "x"])
+      let run = try folders.run(options)
+      return run.error.split(separator: "\n").first { $0.contains("made again") }
+    }
+    try serve("a", "b")
+    #expect(try line([]) == nil)
+    #expect(try line([]) == nil)
+    let said = try #require(try line(["--filters", "none"]))
+    #expect(said.contains("job: 2 results were made again from unchanged sources: other filters, "))
+    #expect(try folders.report("job").since_last == Report.SinceLast(failedAgain: 1, unchanged: 2, remade: 2))
+    #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
+    #expect(try line(["--filters", "sepia()", "--quiet"]) == nil)
+    try FileManager.default.removeItem(atPath: folders.outbox + "/job/images/a.png")
+    #expect(try line(["--filters", "sepia()"])?.contains("1 result was made again") == true)
+    #expect(try line(["--filters", "sepia()"]) == nil)
   }
 
   static let points = [

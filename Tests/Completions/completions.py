@@ -50,11 +50,11 @@ def lists(program):
     general = said("help").split("\nThe commands")[1].split("\noptions of all")[0]
     commands = re.findall(r"\n  ([a-z]+)", general)
     assert len(commands) > 10, commands
-    topics = ["manifest", "report", "man", "completion"]
+    topics = ["manifest", "report", "events", "man", "completion"]
     yield "darkroom ", commands
     yield "darkroom ca", ["cancel"]
     yield "darkroom help ", commands + topics
-    yield "darkroom help man ", ["darkroom", "darkroom-manifest", "darkroom-report"]
+    yield "darkroom help man ", ["darkroom", "darkroom-events", "darkroom-manifest", "darkroom-report"]
     yield "darkroom help completion ", ["bash", "zsh", "fish"]
     for command in commands:
         options = re.findall(r"\n  (?:-[a-z], )?(--[a-z-]+)(?: (\S+))?", said("help", command))

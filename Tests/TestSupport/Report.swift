@@ -35,13 +35,18 @@ package struct Report: Decodable, Sendable {
 
   package struct SinceLast: Decodable, Sendable, Equatable {
     package let failed_new, failed_again, recovered, changed, unchanged: Int
+    package let remade: Int?
 
-    package init(failedNew: Int = 0, failedAgain: Int = 0, recovered: Int = 0, changed: Int = 0, unchanged: Int = 0) {
+    package init(
+      failedNew: Int = 0, failedAgain: Int = 0, recovered: Int = 0, changed: Int = 0, unchanged: Int = 0,
+      remade: Int? = nil
+    ) {
       failed_new = failedNew
       failed_again = failedAgain
       self.recovered = recovered
       self.changed = changed
       self.unchanged = unchanged
+      self.remade = remade
     }
   }
 

@@ -49,8 +49,8 @@ def check_installed(system):
         expect(status.st_mode & 0o7777 == mode, f"{STATE}/{name} has the mode {status.st_mode & 0o7777:o}")
     system.run("darkroom", "--version")
     system.run("runuser", "-u", "darkroom", "--", "darkroom", "doctor")
-    for name in ("man/man1/darkroom.1.gz", "man/man5/darkroom-manifest.5.gz", "bash-completion/completions/darkroom",
-                 "zsh/vendor-completions/_darkroom", "fish/vendor_completions.d/darkroom.fish", "doc/darkroom/copyright",
+    for name in ("man/man1/darkroom.1.gz", "man/man5/darkroom-manifest.5.gz", "man/man5/darkroom-events.5.gz",
+                 "bash-completion/completions/darkroom", "zsh/vendor-completions/_darkroom", "fish/vendor_completions.d/darkroom.fish", "doc/darkroom/copyright",
                  "doc/darkroom/examples/darkroom.rules.yml"):
         expect(system.path(f"usr/share/{name}").is_file(), f"there is no /usr/share/{name}")
 

@@ -26,8 +26,11 @@ package struct JobCancel {
     let unknown = names.filter { open.keys[$0] == nil }
     if !unknown.isEmpty {
       let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
+      let others = jobs.filter { open.keys[PortableName.job($0)] != nil }
+      let rest = others.isEmpty ? "" : "; the cancelling of \(others.joined(separator: ", ")) was requested"
       throw StopError.missing(
-        open.obstacle ?? "there is no open job \(names): no manifest in the inbox, and no run that has not ended")
+        (open.obstacle ?? "there is no open job \(names): no manifest in the inbox, and no run that has not ended")
+          + rest)
     }
     return Asked(jobs: jobs, isRunning: open.isRunning)
   }

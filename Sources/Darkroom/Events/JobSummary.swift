@@ -31,6 +31,9 @@ package struct JobSummary: Sendable, Equatable {
   /// The warning that `--prune` has removed nothing; nil without one. Default: nil.
   package var notPruned: String?
 
+  /// The number of files that `--prune` has removed. Default: 0.
+  package var pruned = 0
+
   /// Whether the report of the job's last run has no such warning. Default: false.
   package var isNewlyNotPruned = false
 

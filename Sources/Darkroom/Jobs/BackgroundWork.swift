@@ -111,7 +111,7 @@ final class BackgroundWork {
         // What cannot be removed now is removed after a later run.
         try? history.prune(keeping: keepHistory, keepsLastGood: hasPages && outcome.state == .rejected)
         if obstacle == nil {
-          try? pruning?.prune()
+          try? pruning?.prune(&file.pruned)
         } else if mayWarn, let pruning, (try? pruning.hasObsolete()) != false {
           file.notPruned = obstacle
         }

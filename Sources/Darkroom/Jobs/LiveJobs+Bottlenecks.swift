@@ -22,6 +22,9 @@ extension LiveJobs {
     }
   }
 
+  /// Foundation reads files of the control group for it each time.
+  private static let processors = ProcessInfo.processInfo.activeProcessorCount
+
   /// Samples the bottlenecks of the runs. Called when the loop wakes, before it handles messages, so that the state is
   /// that of the wait. The result counts for the time since the last sample.
   /// - Parameter waitBegan: When the loop began to wait, as `Clock.monotonicMilliseconds`.
@@ -37,7 +40,7 @@ extension LiveJobs {
     }
     sample.all.deliveries = flow.holders
     (sample.downloadLimit, sample.filtrationLimit) = pending.room.limits
-    sample.processors = ProcessInfo.processInfo.activeProcessorCount
+    sample.processors = Self.processors
     sample.isDownloadLimitAutomatic = configuration.downloads == .auto
     sample.maxRate = configuration.transfer.maxRate
     sample.isLoopBusy = isLoopBusy

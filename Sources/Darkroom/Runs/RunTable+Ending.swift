@@ -67,7 +67,7 @@ extension RunTable {
         .jobEnded(
           JobSummary(
             run.name, outcome.job, reporting.plan, isAccepted: isAccepted, isEmptyFailure: isEmptyFailure,
-            notPruned: reporting.report?.notPruned))),
+            reporting.report))),
     ]
   }
 
@@ -84,14 +84,17 @@ extension RunTable {
 
 extension JobSummary {
   fileprivate init(
-    _ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool, isEmptyFailure: Bool, notPruned: String?
+    _ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool, isEmptyFailure: Bool,
+    _ report: ReportDelivery?
   ) {
+    let notPruned = report?.notPruned
     self.init(
       job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
       isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
       problems: outcome.problems.map { ($0.location.isEmpty ? "" : $0.location + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
       isRejectedReplacement: outcome.isRejectedReplacement == true, notPruned: notPruned,
-      isNewlyNotPruned: notPruned != nil && !plan.earlier.wasNotPruned, isEmptyFailure: isEmptyFailure)
+      pruned: report?.pruned ?? 0, isNewlyNotPruned: notPruned != nil && !plan.earlier.wasNotPruned,
+      isEmptyFailure: isEmptyFailure)
   }
 }

@@ -11,7 +11,7 @@ struct CheckCommand: Command {
   let details = """
     Prints a line for each entry: its output, its recipe, its URL, the rule for its host and the entries that it comes after;
     and a warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of
-    the run. - reads a manifest from standard input. Warns of columns that are nearly fields, and of a table's encoding.
+    the run. Takes all options of run that are no "options of one command"; those that make no difference are not listed here. - reads a manifest from standard input. Warns of columns that are nearly fields, and of a table's encoding.
     Of many problems, only the first ten are printed. A manifest that cannot be read does not keep others from being
     checked. Names, also in "after", are those of a job's first run. With --json, prints an object for each manifest, with
     "state" and all of these, and one for each of its entries, with "url" and, instead of the warning, "error". Nothing is

@@ -5,11 +5,11 @@ struct RetryCommand: Command {
   let operands = "JOB"
   let summary = "drop the job's manifest again: what succeeded is kept, the rest is tried again"
   let details = """
-    Copies the manifest from the job's folder in the outbox; one that was corrected is added instead (darkroom add). Fields
-    that entries leave out get the values of the options of the new run: with other --filters every picture is made anew.
+    Copies the manifest from the job's folder in the outbox. To correct it, copy outbox/JOB/manifest.EXT to JOB.EXT, edit that,
+    and add it (darkroom add JOB.EXT). Fields that entries leave out get the values of the options of the new run: with other --filters every picture is made again.
     Entries that failed only because another did (dependency-failed), and cancelled ones, are tried,
-    too. The new report lists every entry; the earlier one moves to history/. Prints the name of the job on standard output, and on standard error whether a running instance
-    processes it or the next.
+    too. The new report lists every entry; the earlier one moves to history/. Prints the name of the job on standard output,
+    and on standard error whether a running instance processes it or the next.
     """
   let examples = [
     "darkroom retry cats",

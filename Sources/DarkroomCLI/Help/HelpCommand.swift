@@ -6,8 +6,9 @@ struct HelpCommand: Command {
   let operands = "[COMMAND|TOPIC]"
   let summary = "print this help, the help of a command, or a topic"
   let details = """
-    The topics manifest and report describe the input and output files. man PAGE prints a page of the manual in mdoc, the
-    language of man: darkroom (the default), darkroom-manifest or darkroom-report. "darkroom help man | man -l -" shows it.
+    The topics manifest and report describe the input and output files, events the lines that run and watch print with --json.
+    man PAGE prints a page of the manual in mdoc, the language of man: darkroom (the default), darkroom-events,
+    darkroom-manifest or darkroom-report. "darkroom help man | man -l -" shows it.
     completion SHELL prints a script that completes command lines in bash, zsh or fish.
 
     All are made from the definitions that the program works with. Packages install them; by hand, save the script for bash
@@ -48,6 +49,7 @@ struct HelpCommand: Command {
     switch topic {
     case .manifest: try invocation.output.print(ManifestPage.page.text)
     case .report: try invocation.output.print(ReportPage.page.text)
+    case .events: try invocation.output.print(EventsPage.page.text)
     case .man:
       let name = operand ?? Manual.names[0]
       guard let page = Manual.pages(invocation.commands).first(where: { [$0.name, $0.file].contains(name) }) else {
@@ -72,6 +74,8 @@ enum HelpTopic: String, CaseIterable {
   case manifest
   /// The text of `darkroom-report(5)`.
   case report
+  /// The text of `darkroom-events(5)`.
+  case events
   /// Pages of the manual, for `man`.
   case man
   /// Scripts that complete command lines.
@@ -80,7 +84,7 @@ enum HelpTopic: String, CaseIterable {
   /// The operands of the topic, for completion.
   var operands: [String] {
     switch self {
-    case .manifest, .report: []
+    case .manifest, .report, .events: []
     case .man: Manual.names
     case .completion: Shell.allCases.map(\.rawValue)
     }

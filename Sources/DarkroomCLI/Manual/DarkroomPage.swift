@@ -28,7 +28,7 @@ enum DarkroomPage {
           "exit status", [.text("The first that applies of 130, 143, 70, 73, 75, 66, 65, 1 and 0."), .terms(codes)]),
         .init("examples", [.text("Each command above has its own examples, too."), .code(examples)]),
       ],
-      related: [("darkroom-manifest", 5), ("darkroom-report", 5), ("crontab", 5), ("curl", 1)])
+      related: [("darkroom-events", 5), ("darkroom-manifest", 5), ("darkroom-report", 5), ("crontab", 5), ("curl", 1)])
   }
 
   private static let description = """

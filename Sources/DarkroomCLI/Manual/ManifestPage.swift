@@ -69,7 +69,10 @@ enum ManifestPage {
 
   private static let sources =
     "A `.json` or `.plist` with a `source` takes its entries from a list at that URL, or from the files of a folder beneath "
-    + "--file-root (`file:incoming/`, `file:incoming/*.jpg`). Beside it there may be `defaults` and, for the download of the "
+    + "--file-root: `file:incoming/` those directly in it, `file:incoming/**` those of all folders beneath, "
+    + "`file:incoming/**/*.jpg` the ones that match; an array may have several, and files to leave out: "
+    + "`[\"file:incoming/**\", \"!*.md\", \"!incoming/drafts/\"]`. Files that are no pictures by their names are skipped "
+    + "(`\"others\": \"fail\"`: they fail). Beside it there may be `defaults` and, for the download of the "
     + "list, " + list(EntryField.all.filter(\.isBesideSource).map(\.name)) + "."
 
   private static let recipes = """

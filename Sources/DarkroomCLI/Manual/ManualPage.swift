@@ -103,9 +103,9 @@ struct ManualPage: Sendable {
 
 /// The manual, made from the definitions that the program works with.
 enum Manual {
-  static let names = ["darkroom", "darkroom-manifest", "darkroom-report"]
+  static let names = ["darkroom", "darkroom-events", "darkroom-manifest", "darkroom-report"]
 
   static func pages(_ commands: [CommandGroup]) -> [ManualPage] {
-    [DarkroomPage.page(commands), ManifestPage.page, ReportPage.page]
+    [DarkroomPage.page(commands), EventsPage.page, ManifestPage.page, ReportPage.page]
   }
 }

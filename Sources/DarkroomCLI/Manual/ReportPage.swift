@@ -16,7 +16,7 @@ enum ReportPage {
           .code(["jq -r '.entries[] | select(.error) | .name' outbox/cats/report.json"]),
         ]),
     ],
-    related: [("darkroom", 1), ("darkroom-manifest", 5), ("jq", 1)])
+    related: [("darkroom", 1), ("darkroom-events", 5), ("darkroom-manifest", 5), ("jq", 1)])
 
   private static let description = """
     Each job has a folder in the outbox, named after its manifest. Once its `report.json` exists, everything that it lists is
@@ -42,7 +42,7 @@ enum ReportPage {
     or entry are optional.
     """
 
-  private static let keys = ReportKeys.all.map { key in ManualPage.Item(.literal(key.path), key.meaning) }
+  private static let keys = SchemaKeys.report.all.map { key in ManualPage.Item(.literal(key.path), key.meaning) }
 
   private static let codeRules = "Codes are stable; messages are for people, and may change."
 

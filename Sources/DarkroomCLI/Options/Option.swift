@@ -85,11 +85,15 @@ struct Option: Sendable {
   /// The option as given on the command line.
   var longName: String { "--" + name }
 
-  /// - Parameter command: `doctor` takes the options of `watch`, so that a service's can be checked.
+  /// Whether a command takes it. `doctor` takes the options of `watch` and `check` those of `run`, so that a command line can be
+  /// checked as it is.
   func isTaken(by command: String) -> Bool {
-    guard let commands else { return true }
-    return commands.contains(command) || command == "doctor" && commands.contains("watch") && !isForOneCall
+    let checked = ["doctor": "watch", "check": "run"][command]
+    return isUsed(by: command) || !isForOneCall && checked.map(isUsed) ?? false
   }
+
+  /// Whether it makes a difference to a command; its help lists it then.
+  func isUsed(by command: String) -> Bool { commands?.contains(command) ?? true }
 
   /// The name of its environment variable.
   var variable: String { "DARKROOM_" + name.uppercased().replacing("-", with: "_") }

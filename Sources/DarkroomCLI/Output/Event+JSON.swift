@@ -100,6 +100,7 @@ extension JobSummary {
   fileprivate var json: JSONValue {
     .object([
       "job": .string(job), "state": .string(state.rawValue), "counts": counts.json, "since_last": sinceLast?.json,
+      "pruned": pruned > 0 ? .integer(pruned) : nil,
       "bounded_by": Bottleneck.json(bottlenecks), "transfers": transfers.json, "duration_s": .number(seconds),
       "report": .string(report), "errors": problems.isEmpty ? nil : .array(problems.map { .string($0) }),
     ])

@@ -167,6 +167,17 @@ struct EventLog {
       let least = summary.isNewlyNotPruned ? Settings.Verbosity.quiet : .normal
       lines.append(LogLine(.warning, from: least, event: event, job: summary.job, "warning: \(notPruned)"))
     }
+    if let remade = summary.sinceLast?.remade {
+      let message = """
+        \(remade.of("result was", "results were")) made again from unchanged sources: other filters, format, quality or \
+        metadata than last time, --refresh, or files that were changed or missing
+        """
+      lines.append(LogLine(.info, from: .normal, event: event, job: summary.job, message))
+    }
+    if summary.pruned > 0 {
+      let message = "--prune has removed \(summary.pruned.of("file", "files")) of earlier runs"
+      lines.append(LogLine(.info, from: .normal, event: event, job: summary.job, message))
+    }
     if summary.state != .rejected { lines.append(counts(of: summary, event)) }
     if !summary.isRejectedReplacement { newFailures[summary.job] = nil }
     return lines

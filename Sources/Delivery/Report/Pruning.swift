@@ -18,16 +18,30 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
     self.ledger = ledger
   }
 
-  /// Prunes the results. Must be called when all rows of the run are durable and none failed. An interrupted call is
-  /// completed by the next.
+  /// Prunes the results, and the subfolders that become empty. Must be called when all rows of the run are durable and none
+  /// failed. An interrupted call is completed by the next.
+  /// - Parameter count: Receives the number of removed files, also when an error ends the call.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
-  package func prune() throws {
+  package func prune(_ count: inout Int) throws {
     try keepDelivered()
     try ledger.eachOutputPage(job: run.job) { page in
       var folders: Set<String> = []
       let removed = try page.filter { try !index.keeps($0.target) && remove($0, &folders) }
+      count += removed.count
       for folder in folders { try run.folder.syncIfThere(folder) }
       try ledger.commit(removed.map { .forget(.output(job: run.job, target: $0.target, identity: $0.identity)) })
+      for folder in folders { removeIfEmpty(folder) }
+    }
+  }
+
+  /// Removes an empty folder beneath that of its kind, such as `images`, and those around it that become empty.
+  private func removeIfEmpty(_ path: String) {
+    var path = path
+    while path.contains("/") {
+      let parent = Folder.parent(of: path)
+      guard let folder = try? run.folder.open(parent) else { return }
+      folder.removeIfEmpty(Folder.name(of: path))
+      path = parent
     }
   }
 

@@ -28,6 +28,9 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
   /// Why `--prune` removes nothing; nil when it does, is not given, or has nothing to remove.
   package var notPruned: String?
 
+  /// The number of files that `--prune` has removed. Default: 0.
+  package var pruned = 0
+
   /// The warnings about the manifest.
   package var manifestWarnings: [ManifestWarning] = []
 
@@ -94,6 +97,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     var report = try ReportDelivery(
       run: run, manifest: manifest, outcome: outcome, documents: documents, head: head, notices: notices(body))
     report.notPruned = notPruned.map(ReportWarning.notPruned)
+    report.pruned = pruned
     return report
   }
 

@@ -11,6 +11,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
     case nameClash = "name-clash"
     /// Parts of a name were replaced, because other systems cannot store it.
     case nameChanged = "name-changed"
+    /// The field `metadata` has a value of the option `--metadata`.
+    case metadataPolicy = "metadata-policy"
     /// A file of a source folder was left out.
     case leftOut = "left-out"
     /// A source folder has no file that counts.

@@ -56,7 +56,7 @@ import Testing
       tally.add(row)
       recovered.add(try ReportRow(parsing: row.json.text))
     }
-    let expected = SinceLast(failedNew: 2, failedAgain: 2, recovered: 2, changed: 1, unchanged: 2)
+    let expected = SinceLast(failedNew: 2, failedAgain: 2, recovered: 2, changed: 1, unchanged: 2, remade: 2)
     #expect(tally.changes == expected && recovered == tally)
     #expect(SinceLast(expected.json) == expected)
   }

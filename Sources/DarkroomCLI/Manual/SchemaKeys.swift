@@ -1,7 +1,7 @@
 import JSON
 
-/// The keys of a report, from its JSON Schema `Documentation/report.schema.json`, which is compiled into the program.
-struct ReportKeys {
+/// The keys of a JSON document, from its JSON Schema, which is compiled into the program.
+struct SchemaKeys {
   /// A key, with its description in the schema.
   struct Key {
     /// From the outside in, such as `entries[].output.file`.
@@ -9,15 +9,38 @@ struct ReportKeys {
     let meaning: String
   }
 
-  /// In the schema's order; none if it cannot be read, which the tests notice.
-  static let all: [Key] = {
-    guard
-      let root = try? PackageResources.report_schema_json.withUnsafeBytes({ try JSONDocument(parsing: $0).value() })
-    else { return [] }
-    return ReportKeys(root: root).keys(of: root, at: "")
-  }()
+  /// Those of `report.json`.
+  static let report = SchemaKeys(PackageResources.report_schema_json)
 
+  /// Those of the lines that `--json` prints.
+  static let events = SchemaKeys(PackageResources.events_schema_json)
+
+  /// The schema; null if it cannot be read, which the tests notice.
   private let root: JSONValue
+
+  private init(_ schema: [UInt8]) {
+    root = (try? schema.withUnsafeBytes { try JSONDocument(parsing: $0).value() }) ?? .null
+  }
+
+  /// In the schema's order.
+  var all: [Key] { keys(of: root, at: "") }
+
+  /// The names of the events with their descriptions and required keys.
+  var kinds: [(name: String, meaning: String, keys: [String])] {
+    guard case .array(let kinds) = root["properties"]?["event"]?["oneOf"] else { return [] }
+    return kinds.map { kind in
+      let name = kind["const"]?.string ?? ""
+      return (name, kind["description"]?.string ?? "", requiredKeys(of: name))
+    }
+  }
+
+  private func requiredKeys(of event: String) -> [String] {
+    guard case .array(let rules) = root["allOf"] else { return [] }
+    return rules.filter { rule in
+      let condition = rule["if"]?["properties"]?["event"]
+      return condition?["const"]?.string == event || condition?["enum"].map(Self.strings)?.contains(event) == true
+    }.flatMap { $0["then"]?["required"].map(Self.strings) ?? [] }
+  }
 
   private func keys(of schema: JSONValue, at path: String) -> [Key] {
     guard case .object(let properties) = schema["properties"] else { return [] }
