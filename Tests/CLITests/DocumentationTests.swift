@@ -157,6 +157,13 @@ struct DocumentationTests {
     #expect(codes.subtracting(["cancelled"]).isSubset(of: try ReportSchema().entryErrorCodes))
   }
 
+  @Test("has each heading once, so that no link is ambiguous", arguments: Documentation.pages)
+  func headings(_ page: String) throws {
+    let prose = try Documentation.text(page).replacing(/```.*?\n```/.dotMatchesNewlines(), with: "")
+    let headings = prose.matches(of: /\n#+ ([^\n]*)/).map(\.1)
+    #expect(Dictionary(grouping: headings, by: \.self).filter { $0.value.count > 1 }.keys.sorted() == [])
+  }
+
   @Test("has links and paths that lead somewhere", arguments: Documentation.pages)
   func links(_ page: String) throws {
     let text = try Documentation.text(page)

@@ -19,6 +19,7 @@ import tempfile
 import time
 
 from debian import Booted, Debian, Unavailable
+from image import test_image
 from service import PICTURES, STATE, Jobs, Server, ServiceByHand, ServiceOfSystemd, expect, wait_for
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -333,6 +334,11 @@ def test(system, folder, program):
     expect(digests[1] == digests[2], "the same tree has made two different packages")
     older, newer = packages[0], packages[2]
     say(f"{older}, {newer}: lintian has nothing to say; {time.monotonic() - began:.0f} s")
+    try:
+        test_image(system, folder, system.path(newer))
+        say(f"the image of Packaging/Containerfile; {time.monotonic() - began:.0f} s")
+    except Unavailable as why:
+        say(f"the image: SKIPPED: {why}")
     test_chroot(system, folder, older, newer)
     try:
         with Booted(system.folder) as booted:

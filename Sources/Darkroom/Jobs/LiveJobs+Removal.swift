@@ -51,7 +51,8 @@ extension LiveJobs {
     // Those that become live keep their requests until they are planned.
     let resuming = runs.values.compactMap { if case .unfinished(let job) = $0.source { job } else { nil } }
     for job in table.queue.unfinished + table.queue.left.jobs + resuming {
-      known[job.runID] = .some(try? JobManifest(text: job.details).file)
+      // A file that has replaced the manifest does not take the request with it.
+      for key in job.cancelKeys { known[key] = .some(try? JobManifest(text: job.details).file) }
     }
     for run in runs.values {
       for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }

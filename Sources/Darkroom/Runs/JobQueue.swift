@@ -189,11 +189,14 @@ struct JobQueue {
 
   // MARK: Taking jobs
 
+  /// Whether cancelling an unfinished job was requested.
+  func isCancelled(_ job: LedgerJob) -> Bool { !cancelled.isEmpty && !cancelled.isDisjoint(with: job.cancelKeys) }
+
   /// Removes and returns a job that becomes live only to be cancelled; nil when there is none.
   /// - Parameter isLive: Whether the job of a name is live or held.
   mutating func nextCancelled(isLive: (String) -> Bool) -> JobPlanning.Source? {
     guard !cancelled.isEmpty, scan != nil else { return nil }
-    if let index = unfinished.firstIndex(where: { cancelled.contains($0.runID) && !isLive($0.name) }) {
+    if let index = unfinished.firstIndex(where: { isCancelled($0) && !isLive($0.name) }) {
       return takeUnfinished(at: index)
     }
     if case .named = goal { return nil }

@@ -236,14 +236,22 @@ struct JobRun {
 
 extension JobRun {
   /// The keys for requests to cancel it; empty until it is in the ledger.
-  var cancelKeys: [String] {
-    guard let (job, manifest) = accepted else { return [] }
-    guard manifest.inboxPath != nil else { return [job.runID] }
-    return [job.runID, CancelRequest.key(ofManifest: manifest.file, identity: manifest.identity)]
-  }
+  var cancelKeys: [String] { accepted.map { $1.cancelKeys(of: $0.runID) } ?? [] }
 
   /// The name in messages of what failed.
   func what(_ work: RunTable.Work) -> String { work == .planning ? source.description : "the report of job \(name)" }
+}
+
+extension JobManifest {
+  /// The keys for requests to cancel a run: that of the run, and that of its manifest, if it was in the inbox.
+  func cancelKeys(of runID: String) -> [String] {
+    inboxPath == nil ? [runID] : [runID, CancelRequest.key(ofManifest: file, identity: identity)]
+  }
+}
+
+extension LedgerJob {
+  /// The keys for requests to cancel it.
+  var cancelKeys: [String] { (try? JobManifest(text: details))?.cancelKeys(of: runID) ?? [runID] }
 }
 
 extension JobPlanning.Source {

@@ -85,7 +85,7 @@ final class StatusWriter {
       Status.Job($0, jobs.scheduler, active: jobs.suspension.pauses.isPaused ? nil : active)
     }
     status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left.jobs).map {
-      let isCancelled = jobs.table.queue.cancelled.contains($0.runID)
+      let isCancelled = jobs.table.queue.isCancelled($0)
       return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
     }
     // Runs whose planning ended because the program stops.

@@ -223,6 +223,22 @@ import TestSupport
     #expect(queue.isOver)
   }
 
+  @Test
+  func `a job that an earlier process left is cancelled by its run or its manifest, and by no other file of that name`()
+    throws
+  {
+    let manifest = try JobManifest.sample(file: "old.txt", inboxPath: "/inbox/old.txt")
+    let job = LedgerJob(runID: "r", name: "old", details: try manifest.text)
+    let key = CancelRequest.key(ofManifest: "old.txt", identity: manifest.identity)
+    for (request, isFound) in [("r", true), (key, true), (Self.manifest("old.txt").cancelKey, false)] {
+      var queue = JobQueue(goal: .watch, unfinished: [(job, manifest)])
+      Self.scan(&queue, [Self.manifest("old.txt", job: "old")])
+      queue.cancelled = [request]
+      #expect(queue.isCancelled(job) == isFound)
+      #expect(queue.nextCancelled { _ in false } == (isFound ? .unfinished(job) : nil))
+    }
+  }
+
   @Test func `a job that is to be tried again is the next`() throws {
     let files = try named("old.txt", "y.txt")
     var queue = try Self.queue(.named(files), unfinished: [Self.job])

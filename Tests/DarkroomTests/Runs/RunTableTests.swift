@@ -120,6 +120,24 @@ import Transfer
     #expect(table.actions(limits, resumedAt: 0, context) == [], "something of it runs")
   }
 
+  @Test(arguments: [nil, JobRun.CancelReason.removed])
+  mutating func `what an earlier process had begun to cancel is cancelled, and no manifest takes its place before`(
+    reason: JobRun.CancelReason?
+  ) throws {
+    let limits = JobLimits(slots: 1, live: 9)
+    for (hasCancelled, next) in [(false, RunTable.Action.replace(1, by: 2)), (true, .cancel(1))] {
+      add(try .sample(1, .waiting, file: "a.txt"))
+      var plan = try #require(table.runs[1]?.plan)
+      if hasCancelled { plan.tally.add(.sample(0, state: .cancelled)) }
+      add(try .sample(1, .reading, file: "a.txt"))
+      add(try .sample(2, .waiting, file: "a.txt", replacing: 1))
+      table.runs[1]?.known.unwanted = hasCancelled ? reason : nil
+      _ = step(.planned(.planned(plan)))
+      #expect(table.actions(limits, resumedAt: 0, context) == [next])
+    }
+    #expect(table.runs[1]?.known.unwanted == reason ?? .requested)
+  }
+
   // MARK: Replacing
 
   @Test mutating func `a replaced run closes for 10 s at most, and what it was to be is the start of the chain`() throws
