@@ -84,7 +84,7 @@ enum Program {
     return "see \"darkroom help\(topic ?? "")\""
   }
 
-  private static func exitCode(_ error: any Error) -> ExitCode {
+  static func exitCode(_ error: any Error) -> ExitCode {
     switch error {
     case is UsageError: .usage
     case StopError.busy, StopError.taken, StopError.pausedTooLong, StopError.unsettled, StopError.held:

@@ -66,7 +66,7 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
         path, #"it is a URL; for a picture, "darkroom add URL"; for a list, a .json manifest {"source": "URL"}"#)
     }
     if (try? OpenFile(folder: path)) != nil {
-      let manifest = #"a .json manifest {"source": "file:FOLDER/"}"#
+      let manifest = #"a .json manifest {"source": "file:FOLDER/**"}"#
       return .missing(path, "it is a folder; for its pictures, \(manifest), and the folder above it as --file-root")
     }
     if let kind = try? OtherKind(of: ManifestFile(path: path, isCompressed: false)) {

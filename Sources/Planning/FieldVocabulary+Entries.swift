@@ -7,7 +7,12 @@ import Transfer
 extension FieldVocabulary {
   /// The fields of `EntryReader` for the formats of tables and lists.
   static let entries = FieldVocabulary(
-    principal: "url", principalTitle: "URL", principalHints: ["url", "uri", "link"], cells: cells, extras: "metadata",
+    principal: "url", principalTitle: "URL", principalHints: ["url", "uri", "link"],
+    titleHints: [
+      "bezeichnung", "bildname", "dateiname", "file name", "file_name", "filename", "naam", "namn", "navn", "nazwa",
+      "nom",
+      "nombre", "nome", "titel", "titolo", "titre", "título",
+    ], cells: cells, extras: "metadata",
     expanded: "variants",
     options: [
       Option("out", field: "name") { text throws(ParseError) in

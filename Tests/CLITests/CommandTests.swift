@@ -24,6 +24,24 @@ import Testing
     }
   }
 
+  @Test(arguments: [["taken.txt", "a.txt", "b.txt"], ["a.txt", "missing.txt", "taken.txt", "b.txt"]])
+  func `of several manifests those that cannot be added keep no other from being added`(files: [String]) throws {
+    let folder = try TemporaryFolder()
+    let folders = try DarkroomFolders()
+    for file in files where file != "missing.txt" { try folder.write("coffee.jpg\n", as: file) }
+    try folders.drop("taken.txt", "rocket.jpg\n")
+    let add = try DarkroomCommand.run(["add", "--inbox", folders.inbox] + files, in: folder)
+    #expect(add.status == 75 && add.output == "a\nb\n", "\(add.error)")
+    #expect(add.error.contains("taken.txt is in the inbox already"))
+    #expect(add.error.contains("missing.txt") == files.contains("missing.txt"))
+    // What add prints is waited for, with and without quotes.
+    try folders.run().expect(status: 0)
+    for words in [[add.output], ["a", "b"], ["a\nb"]] {
+      let wait = try DarkroomCommand.run(["wait", "--timeout", "9"] + folders.named + words)
+      #expect(wait.status == 0 && wait.output.split(separator: "\n").count == 2, "\(wait.error)")
+    }
+  }
+
   @Test func `wait ends as run would, once the jobs have ended, and as the worst of several`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()

@@ -57,6 +57,22 @@ import Testing
     #expect(warnings.first.map { $0.where?.hasSuffix("metadata") == true } ?? true, "\(warnings)")
   }
 
+  @Test(arguments: [
+    ("Nom;URL\nchat;coffee.jpg\n", "Nom"), ("URL;Bezeichnung\ncoffee.jpg;Katze\n", "Bezeichnung"),
+    ("url;TITEL;name\ncoffee.jpg;Katze;k\n", nil), ("url;photographer name\ncoffee.jpg;Eva\n", nil),
+  ])
+  func `a column that names the pictures in another language is a warning, unless another one does`(
+    table: String, column: String?
+  ) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.csv", table)
+    try folders.run().expect(status: 0)
+    let expected = column.map {
+      "the column \"\($0)\" is not a field and goes to \"metadata\"; call it \"name\" if it names the pictures"
+    }
+    #expect(try folders.validReport("job").warnings?.map(\.message) == expected.map { [$0] })
+  }
+
   @Test func `warnings of every code are in the report of a job that was rejected, too, and follow its schema`() throws
   {
     let folders = try DarkroomFolders()
@@ -161,7 +177,7 @@ import Testing
       ("https://h.example/a.jpg", ["it is a URL", "darkroom add URL", #"{"source": "URL"}"#]),
       ("https://h.example/list.json", ["it is a URL", #"{"source": "URL"}"#]),
       ("www.example.com/x.jpg", ["write https://www.example.com/x.jpg"]),
-      ("picture.jpg", ["a JPEG picture", ".txt", "--file-root"]), ("folder/", [#"{"source": "file:FOLDER/"}"#]),
+      ("picture.jpg", ["a JPEG picture", ".txt", "--file-root"]), ("folder/", [#"{"source": "file:FOLDER/**"}"#]),
       ("folder", ["it is a folder", "--file-root"]), ("book.xlsx", ["it is a spreadsheet (.xlsx)", "CSV"]),
       ("sitemap.xml", ["a sitemap", ".txt"]), ("notes.docx", ["its extension is not that of a manifest"]),
     ], ["run", "check", "add"])

@@ -137,7 +137,7 @@ package struct ManifestDrop {
       if nameless != nil { try give(file, the: written, in: folder, access, suffix) }
       // Instances read a file as soon as it is renamed.
       guard try folder.renameWithoutReplacing(written, to: folder, as: name) else {
-        throw StopError.taken("\(name) is in the inbox already; wait until it is done, or give another --name")
+        throw StopError.taken("\(name) is in the inbox already; wait until it is done, or add it as another --name")
       }
     } catch {
       try? folder.remove(written)

@@ -1,4 +1,5 @@
 import Darkroom
+import Model
 import Transfer
 
 struct AddCommand: Command {
@@ -11,7 +12,8 @@ struct AddCommand: Command {
     together, called urls-TIME. Prints the name of each job on standard output. If
     another manifest in the inbox has the same job name, a note on standard error
     says so: they run one after the other, and wait waits for both. One whose file
-    name is taken in the inbox is not added: exit code 75.
+    name is taken in the inbox is not added: exit code 75. Of several, those that
+    cannot be added keep no other from being added.
     """
   let examples = [
     "darkroom add cats.json",
@@ -31,11 +33,17 @@ struct AddCommand: Command {
     let input = try invocation.standardInput()
     let drop = ManifestDrop(inbox: try invocation.settings.resolvedInbox(for: .dropping))
     if !urls.isEmpty { tell(try drop.add(urls: urls, job: job), invocation.console) }
+    var codes: Set<ExitCode> = []
     for file in files {
-      let dropped = try file == "-" ? input.map { try drop.add($0, job: job) } : drop.add(file, job: job)
-      if let dropped { tell(dropped, invocation.console) }
+      do {
+        let dropped = try file == "-" ? input.map { try drop.add($0, job: job) } : drop.add(file, job: job)
+        if let dropped { tell(dropped, invocation.console) }
+      } catch let error as StopError where files.count > 1 {
+        invocation.console.warn("\(error)")
+        codes.insert(Program.exitCode(error))
+      }
     }
-    return .success
+    return .first(of: codes)
   }
 
   private func tell(_ dropped: ManifestDrop.Dropped, _ console: Console) {

@@ -16,10 +16,9 @@ struct CancelCommand: Command {
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let (jobs, isAll) = (invocation.operands, invocation.settings.allJobs)
+    let (jobs, isAll) = (try invocation.jobNames(), invocation.settings.allJobs)
     guard isAll || !jobs.isEmpty else { throw UsageError("cancel needs the name of a job, or --all") }
     guard !isAll || jobs.isEmpty else { throw UsageError("cancel takes the names of jobs or --all, not both") }
-    try invocation.checkJobNames()
     let cancel = JobCancel(configuration: try invocation.settings.resolved(for: .reading))
     let asked = try isAll ? cancel.cancelAll() : cancel.cancel(jobs)
     if asked.jobs.isEmpty {

@@ -68,10 +68,13 @@ struct Invocation {
     return count == 1 ? try StandardInputManifest() : nil
   }
 
-  /// Throws `UsageError` unless all operands can be names of jobs.
-  func checkJobNames() throws {
-    let wrong = operands.first { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }
+  /// The operands as names of jobs. One may have several lines, as the quoted output of `add` has for several manifests.
+  /// - Throws: `UsageError` unless all can be names of jobs.
+  func jobNames() throws -> [String] {
+    let names = operands.flatMap { $0.contains("\n") ? $0.fields("\n").filter { !$0.isEmpty } : [$0] }
+    let wrong = names.first { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }
     if let wrong { throw UsageError("\"\(wrong)\" is not the name of a job") }
+    return names
   }
 }
 

@@ -17,10 +17,8 @@ struct RetryCommand: Command {
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    guard let job = invocation.operands.first, invocation.operands.count == 1 else {
-      throw UsageError("retry needs the name of one job")
-    }
-    try invocation.checkJobNames()
+    let jobs = try invocation.jobNames()
+    guard let job = jobs.first, jobs.count == 1 else { throw UsageError("retry needs the name of one job") }
     let settings = invocation.settings
     let inbox = try settings.resolvedInbox(for: .dropping)
     // Creates nothing, and leaves the state to its service: the manifest is in the outbox, or there is none.

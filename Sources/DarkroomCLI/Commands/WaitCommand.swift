@@ -19,9 +19,8 @@ struct WaitCommand: Command {
   let isOnlyLooking = true
 
   func run(_ invocation: Invocation) throws -> ExitCode {
-    let jobs = invocation.operands
+    let jobs = try invocation.jobNames()
     guard !jobs.isEmpty else { throw UsageError("wait needs the name of a job") }
-    try invocation.checkJobNames()
     let wait = JobWait(configuration: try invocation.settings.resolved(for: .reading))
     let seconds = invocation.settings.waitTimeout
     let screen = invocation.console.screen

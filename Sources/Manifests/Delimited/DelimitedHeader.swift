@@ -65,9 +65,11 @@ struct DelimitedHeader {
   ) -> [ManifestWarning] {
     let missing = fields.cells.keys.filter { locations[$0] == nil }.sorted()
     return columns.compactMap { column in
-      guard case .other(let name) = column, let near = NearestName.misspelt(name, among: missing) else { return nil }
-      let message =
-        "the column \"\(name)\" is not a field and goes to \"\(fields.extras)\"; did you mean \"\(near)\"?"
+      guard case .other(let name) = column else { return nil }
+      let isTitle = locations[fields.title] == nil && fields.titleHints.contains(name.lowercased())
+      guard let near = isTitle ? fields.title : NearestName.misspelt(name, among: missing) else { return nil }
+      let advice = isTitle ? "call it \"\(near)\" if it names the pictures" : "did you mean \"\(near)\"?"
+      let message = "the column \"\(name)\" is not a field and goes to \"\(fields.extras)\"; \(advice)"
       return ManifestWarning(.unknownColumn, message, at: locations[name] ?? .file)
     }
   }

@@ -53,6 +53,9 @@ package struct FieldVocabulary: Sendable {
   /// The field that names an entry.
   package let title: String
 
+  /// The names, in lower case, that the column of an entry's name has in other programs' tables and other languages.
+  package let titleHints: Set<String>
+
   /// The fields by name, including the principal one, with the kind of their cells.
   package let cells: [String: CellKind]
 
@@ -73,7 +76,7 @@ package struct FieldVocabulary: Sendable {
 
   package init(
     principal: String, principalTitle: String, principalHints: [String] = [], title: String = "name",
-    cells: [String: CellKind], extras: String, expanded: String? = nil, options: [Option],
+    titleHints: Set<String> = [], cells: [String: CellKind], extras: String, expanded: String? = nil, options: [Option],
     sourceFields: Set<String> = [], defaultsFields: Set<String> = []
   ) {
     self.sourceFields = sourceFields
@@ -82,6 +85,7 @@ package struct FieldVocabulary: Sendable {
     self.principalTitle = principalTitle
     self.principalHints = principalHints
     self.title = title
+    self.titleHints = titleHints
     self.cells = cells
     self.extras = extras
     self.expanded = expanded
