@@ -40,8 +40,8 @@ package struct OutputName: Equatable {
 
   /// The output for a given name, in which `/` separates folders.
   package static func explicit(_ name: String) -> OutputName {
-    // Splits scalars, not characters: a slash with a combining mark after it is a slash to the file system.
-    let components = name.unicodeScalars.split(separator: "/").map { safe(String($0)) }.filter { !$0.isEmpty }
+    // Not split into characters: a slash with a combining mark after it is a slash to the file system.
+    let components = name.fields("/").map(safe).filter { !$0.isEmpty }
     guard let last = components.last else { return OutputName(["unnamed"]) }
     return OutputName(components.dropLast() + [withoutPictureExtension(last)])
   }

@@ -95,7 +95,7 @@ package struct ResultKey: Sendable, Hashable {
   package let metadata: MetadataPolicy
 
   /// The text without the source's SHA-256.
-  package var settings: String { String(text.utf8.drop { $0 != UInt8(ascii: " ") }.dropFirst()) ?? "" }
+  package let settings: String
 
   /// - Parameter sha256: The SHA-256 of the source.
   package init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
@@ -103,9 +103,15 @@ package struct ResultKey: Sendable, Hashable {
     isCopy = entry.isCopied
     quality = isCopy ? nil : options.quality
     self.metadata = metadata
-    text =
-      isCopy
-      ? "\(sha256) copied \(metadata)"
-      : "\(sha256) \(options.format?.rawValue ?? "keep") \(options.quality) \(metadata) \(entry.recipe)"
+    // Each entry has one: interpolating an enum costs as much as filtering a tiny picture.
+    var settings = isCopy ? "copied " : (options.format?.rawValue ?? "keep") + " " + String(options.quality) + " "
+    settings += metadata.rawValue
+    if !isCopy { settings += " " + entry.recipe.description }
+    self.settings = settings
+    text = sha256 + " " + settings
   }
+
+  package static func == (one: Self, other: Self) -> Bool { one.text == other.text }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }

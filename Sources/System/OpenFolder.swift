@@ -107,7 +107,7 @@ package final class OpenFolder: Sendable {
       // Sandboxes that do not know the call answer with EPERM.
       guard errno == ENOSYS || errno == EPERM else { return -1 }
     }
-    return openInSteps(path.split(separator: "/").map(String.init)[...], from: descriptor, flags)
+    return openInSteps(path.fields("/")[...], from: descriptor, flags)
   }
 
   private func openInSteps(_ names: ArraySlice<String>, from folder: Int32, _ flags: Int32) -> Int32 {

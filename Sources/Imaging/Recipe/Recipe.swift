@@ -2,24 +2,26 @@
 package struct Recipe: Sendable, Hashable, CustomStringConvertible {
   let filters: [any FilterFunction]
 
+  /// The canonical text: functions in lower case, numbers instead of percentages, degrees, defaults written out.
+  /// Recipes with the same canonical text are equal.
+  package let description: String
+
   package static let none = Recipe(filters: [])
 
-  private init(filters: [any FilterFunction]) { self.filters = filters }
+  private init(filters: [any FilterFunction]) {
+    self.filters = filters
+    description =
+      filters.isEmpty ? "none" : filters.map { "\(type(of: $0).name)(\($0.argument))" }.joined(separator: " ")
+  }
 
   /// Parses a recipe such as `sepia(0.8) brightness(110%)` or `none`.
   /// - Throws: `RecipeError` with the offset of the first error.
   package init(parsing text: String) throws(RecipeError) {
     var parser = try RecipeParser(text)
-    filters = try parser.parse()
+    self.init(filters: try parser.parse())
   }
 
   package var isEmpty: Bool { filters.isEmpty }
-
-  /// The canonical text: functions in lower case, numbers instead of percentages, degrees, defaults written out.
-  /// Recipes with the same canonical text are equal.
-  package var description: String {
-    isEmpty ? "none" : filters.map { "\(type(of: $0).name)(\($0.argument))" }.joined(separator: " ")
-  }
 
   package static func == (a: Recipe, b: Recipe) -> Bool { a.description == b.description }
 
