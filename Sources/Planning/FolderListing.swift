@@ -100,15 +100,21 @@ package struct FolderListing {
     return result
   }
 
+  /// Whether the manifest gives an array, to which patterns can be added.
+  private var isArray: Bool { source.trees.count + source.exclusions.count > 1 }
+
   /// What to write instead of a source in which no pictures were found.
   private func hint(_ walk: FolderWalk) -> String? {
-    if let tree = source.trees.first(where: { $0.name.contains("{") && $0.name.contains("}") }) {
-      return "braces are not expanded in \(tree.name); give an array: \"source\": [\"file:*.jpg\", \"file:*.png\"]"
+    if let tree = source.trees.first(where: { $0.bracePatterns != nil }), let patterns = tree.bracePatterns {
+      let texts = patterns.map(JSONValue.string)
+      let advice =
+        isArray ? texts.map(\.text).joined(separator: ", ") + " in" : JSONValue.array(texts).text + " as"
+      return "braces are not expanded in \(tree.name); write \(advice) \"source\""
     }
-    guard walk.passedOver > 0, let tree = source.trees.first else { return nil }
-    let folders = walk.passedOver.of("folder is", "folders are")
-    let pattern = "file:" + tree.folder + (tree.name == "*" ? "**" : "**/" + tree.name)
-    return "\(folders) not looked into; \"source\": \(JSONValue.string(pattern).text) takes those beneath, too"
+    guard let (tree, count) = walk.passedOver else { return nil }
+    let pattern = JSONValue.string("file:" + tree.folder + (tree.name == "*" ? "**" : "**/" + tree.name)).text
+    let advice = isArray ? "\(pattern) in \"source\"" : "\"source\": \(pattern)"
+    return "\(count.of("folder is", "folders are")) not looked into; \(advice) takes those beneath, too"
   }
 
   /// - Parameter others: For each skipped file its extension, or its whole name when it has none.
@@ -117,7 +123,6 @@ package struct FolderListing {
     let counts = Dictionary(others.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
     let shown = counts.prefix(10).map { "\($0.value) \($0.key)" } + (counts.count > 10 ? ["…"] : [])
     let exclusion = JSONValue.string("!*" + counts[0].key)
-    let isArray = source.trees.count + source.exclusions.count > 1
     let array = JSONValue.array([.string(source.redacted), exclusion])
     let advice = isArray ? "\(exclusion.text) in \"source\"" : "\"source\": \(array.text)"
     return
@@ -167,8 +172,8 @@ private struct FolderWalk {
   /// Folders whose names are not UTF-8.
   private(set) var unnamed: [FileName] = []
 
-  /// The number of folders beneath which nothing can match, among the files that are wanted by their names.
-  private(set) var passedOver = 0
+  /// The first tree with folders that are wanted by their names, and beneath which nothing can match, and their number.
+  private(set) var passedOver: (tree: FolderSource.Tree, count: Int)?
 
   init(source: FolderSource, excluded: [FileIdentity], isCancelled: @escaping () -> Bool) {
     (self.source, self.excluded, self.isCancelled) = (source, excluded, isCancelled)
@@ -218,7 +223,8 @@ private struct FolderWalk {
         case .file where isWanted: add(name, text, status, visit, tree, root)
         case .folder where inner.position.isOpen:
           if name.text == nil { unnamed.append(path(name, visit, tree)) } else { beneath.append(inner) }
-        case .folder where isWanted: passedOver += 1
+        case .folder where isWanted && !excluded.contains(where: status.identity.isSameNode):
+          if passedOver?.tree ?? tree == tree { passedOver = (tree, (passedOver?.count ?? 0) + 1) }
         default: break
         }
       }
@@ -254,5 +260,14 @@ private struct FolderWalk {
 
   private func path(_ name: FileName, _ visit: Visit, _ tree: FolderSource.Tree) -> FileName {
     FileName(bytes: Array((tree.folder + visit.path).utf8) + name.bytes)
+  }
+}
+
+extension FolderSource.Tree {
+  /// The patterns that a shell would make of the first braces in its name; nil when there are none.
+  fileprivate var bracePatterns: [String]? {
+    guard let start = name.firstIndex(of: "{"), let end = name[start...].firstIndex(of: "}") else { return nil }
+    let alternatives = name[name.index(after: start)..<end].split(separator: ",").prefix(10)
+    return alternatives.map { "file:" + folder + name[..<start] + $0 + name[name.index(after: end)...] }
   }
 }

@@ -29,7 +29,7 @@ import Testing
 
   @Test(arguments: CommandTable.all.map(\.name))
   func `the options are those that the command takes and that are not given yet`(command: String) {
-    let expected = OptionTable.all.filter { $0.isTaken(by: command) }.map(\.longName) + ["--help", "--version"]
+    let expected = OptionTable.all.filter { $0.isListed(for: command) }.map(\.longName) + ["--help", "--version"]
     func longOptions(_ answer: Completion.Answer) -> [String] { words(answer).filter { $0.hasPrefix("--") } }
     #expect(longOptions(answer(command, "--")) == expected)
     #expect(longOptions(answer(command, "--outbox=a", "--")) == expected.filter { $0 != "--outbox" })

@@ -119,15 +119,46 @@ import Testing
     ("file:incoming/s*", #"1 folder is not looked into; "source": "file:incoming/**/s*" takes those beneath, too"#),
     (
       "incoming/*.{jpg,png}",
-      #"braces are not expanded in *.{jpg,png}; give an array: "source": ["file:*.jpg", "file:*.png"]"#
+      #"braces are not expanded in *.{jpg,png}; write ["file:incoming/*.jpg","file:incoming/*.png"] as "source""#
     ),
   ])
   func `where no picture is found, the warning says which source would find some`(source: String, hint: String) throws {
     try add("incoming/sub/s.jpg")
-    if source.contains("{") { try add("incoming/a.jpg") }
+    if source.contains("{") { try add("incoming/s.jpg") }
     #expect(try run(source).warnings?.map(\.message).last == hint)
-    let advised = hint.split(separator: "\"").first { $0.hasPrefix("file:incoming") }
-    if let advised { #expect(try run(String(advised)).entries.map(\.name).map { $0.suffix(1) } == ["s"]) }
+    let advised = try #require(hint.firstMatch(of: /\[.*\]|"file:[^"]*"/)).output
+    try folders.drop("job.json", #"{"source": \#(advised)}"#)
+    try folders.run(options).expect(status: 0)
+    #expect(try folders.report("job").entries.map { $0.name.suffix(1) } == ["s"])
+  }
+
+  @Test(arguments: [
+    (
+      #"["incoming/*.png", "file:other/", "!drafts/"]"#,
+      #"1 folder is not looked into; "file:other/**" in "source" takes those beneath, too"#
+    ),
+    (
+      #"["incoming/*.{png,webp}", "!drafts/"]"#,
+      #"braces are not expanded in *.{png,webp}; write "file:incoming/*.png", "file:incoming/*.webp" in "source""#
+    ),
+    (#""own/""#, nil),
+  ])
+  func `in an array, the warning names the pattern that would find some, and never the program's own folders`(
+    source: String, hint: String?
+  ) throws {
+    try add("incoming/sub/s.jpg")
+    for folder in ["other/deep", "own/inbox"] {
+      try FileManager.default.createDirectory(atPath: root.file(folder), withIntermediateDirectories: true)
+    }
+    let manifest = root.file("job.json")
+    try Data(#"{"source": \#(source)}"#.utf8).write(to: URL(fileURLWithPath: manifest))
+    let check = try DarkroomCommand.run(
+      ["check", "--json", manifest, "--inbox", root.file("own/inbox"), "--outbox", folders.outbox] + options)
+    #expect(check.status == 0, "\(check.error)")
+    let messages = check.output.matches(of: /"code":"left-out","message":("(?:[^"\\]|\\.)*")/).map { match in
+      (try? JSONDecoder().decode(String.self, from: Data(match.1.utf8))) ?? ""
+    }
+    #expect(messages.last == hint)
   }
 
   @Test func `a file that is being written is left for the next time, and the report says so`() throws {

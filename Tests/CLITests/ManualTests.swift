@@ -80,6 +80,8 @@ import TestSupport
     #expect(kinds.first { $0.name == "job-left" }?.keys == ["job", "ended"])
     try expect(kinds.map(\.name), in: "darkroom-events")
     let keys = SchemaKeys.events.all.map(\.path).filter { $0 != "event" && $0 != "time" }
+    let described = SchemaKeys.events.all.filter { $0.path.contains(".") || $0.meaning.split(separator: ".").count > 1 }
+    #expect(described.count == SchemaKeys.events.all.count, "each key of an event has a description")
     try expect(keys, in: "darkroom-events")
     #expect(try DarkroomCommand.run(["help", "events"]).output.contains("Keys: job, ended."))
   }

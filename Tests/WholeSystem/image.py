@@ -22,13 +22,13 @@ class Buildah:
 
     def start(self, *words, **options):
         return subprocess.Popen([*self.words, *map(str, words)], env=dict(ENVIRONMENT, BUILDAH_ISOLATION="chroot"),
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
     def run(self, *words):
         with self.start(*words) as process:
-            said = process.communicate()[0]
-        expect(process.returncode == 0, f"buildah {words[0]} ended with {process.returncode}:\n{said[-4000:]}")
-        return said
+            printed, said = process.communicate()
+        expect(process.returncode == 0, f"buildah {words[0]} ended with {process.returncode}:\n{printed[-2000:]}{said[-2000:]}")
+        return printed
 
     def import_image(self, name, system, folder):
         """Makes an image of a system."""
@@ -89,5 +89,9 @@ def use(buildah, container, made, system, folder):
             run("sh", "-c", check)
         finally:
             os.killpg(watch.pid, getattr(signal, made["StopSignal"]))
-            said = watch.communicate(timeout=60)[0]
+            try:
+                said = watch.communicate(timeout=60)[1]
+            except subprocess.TimeoutExpired:
+                os.killpg(watch.pid, signal.SIGKILL)
+                said = watch.communicate()[1]
     expect("job: succeeded" in said, f"the image has logged: {said[-2000:]}")

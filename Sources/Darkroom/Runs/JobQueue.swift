@@ -84,12 +84,17 @@ struct JobQueue {
   /// The jobs whose manifests could not be examined at the last scan, and whether one of them is to be processed.
   private var unexamined: (jobs: Set<String>, isAwaited: Bool) = ([], false)
 
+  /// The keys for requests to cancel what an earlier process left, by run.
+  private let cancelKeys: [String: [String]]
+
   /// Handled files, with their identities.
   private var passed: [FileName: String] = [:]
 
   /// - Parameter unfinished: Unfinished jobs of an earlier process. Their manifests are not accepted again.
   init(goal: Goal, unfinished: [(job: LedgerJob, manifest: JobManifest)]) {
     self.goal = goal
+    let keys = unfinished.map { ($0.job.runID, $0.manifest.cancelKeys(of: $0.job.runID)) }
+    cancelKeys = Dictionary(keys, uniquingKeysWith: { first, _ in first })
     var unfinished = unfinished
     if case .named(let files) = goal {
       let jobs = Set(files.map(\.job))
@@ -190,7 +195,9 @@ struct JobQueue {
   // MARK: Taking jobs
 
   /// Whether cancelling an unfinished job was requested.
-  func isCancelled(_ job: LedgerJob) -> Bool { !cancelled.isEmpty && !cancelled.isDisjoint(with: job.cancelKeys) }
+  func isCancelled(_ job: LedgerJob) -> Bool {
+    !cancelled.isEmpty && !cancelled.isDisjoint(with: cancelKeys[job.runID] ?? [job.runID])
+  }
 
   /// Removes and returns a job that becomes live only to be cancelled; nil when there is none.
   /// - Parameter isLive: Whether the job of a name is live or held.

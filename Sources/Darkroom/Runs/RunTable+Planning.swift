@@ -90,8 +90,9 @@ extension RunTable {
     case .rejectSource(let failure): effects += rejectSource(of: run.number, plan, failure, context)
     case .fetch: runs[run.number]?.phase = .planning(.unlisted(plan))
     case .work:
-      // An earlier process had begun to record what was cancelled. The manifest may be back, or the request gone.
-      if plan.tally.counts.cancelled > 0, run.known.unwanted == nil { runs[run.number]?.known.unwanted = .requested }
+      // An earlier process had begun to record what was cancelled. Without a request, that was for a removed manifest, which
+      // may be back.
+      if plan.tally.counts.cancelled > 0, run.known.unwanted == nil { runs[run.number]?.known.unwanted = .removed }
       runs[run.number]?.phase = .waiting(plan)
       effects += leaveToSame(run.number, context)
     }

@@ -162,7 +162,7 @@ package struct StatusReader {
   /// - Parameter unknown: Why it is unknown which jobs have not ended. Default: nil, that is found out.
   private func readStopped(_ written: Status?, countsRows: Bool, unknown: String? = nil) throws -> Status {
     var status = empty
-    var live: [JobManifest] = []
+    var live: [(runID: String, manifest: JobManifest)] = []
     if mayReadState {
       live = try addJobs(to: &status, written, countsRows: countsRows)
     } else {
@@ -183,13 +183,13 @@ package struct StatusReader {
     }
     let waits = stuck + held(of: status.jobs, written)
     if !waits.isEmpty { (status.waits, status.waits_total) = (waits, waits.count) }
-    let taken = Set(live.map(\.identity) + stuck.compactMap(\.manifest))
+    let taken = Set(live.map(\.manifest.identity) + stuck.compactMap(\.manifest))
     // Without the ledger, the files of the jobs are unknown. The first manifest of a job's name is taken for its file.
     var names = Set(isFromLedger ? [] : status.jobs.map(\.job))
     let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove($0.job) == nil }
     status.queued = queued.prefix(Status.listLimit).map(\.file)
     status.queued_total = queued.count
-    status.findQueuedBehind(replaceable: Set(live.lazy.filter { $0.inboxPath != nil }.map(\.file)))
+    status.findQueuedBehind(replaceable: Set(live.lazy.map(\.manifest).filter { $0.inboxPath != nil }.map(\.file)))
     findCancelled(in: &status, scan, inbox, live: live, queued: queued)
     if countsRows, !inbox.folder.isOnNetwork {
       let open = Set(queued.prefix(Status.listLimit).filter { inbox.writers(of: $0) == .somebody }.map(\.file))
@@ -206,20 +206,26 @@ package struct StatusReader {
 
   /// Records what the next start cancels.
   /// - Parameters:
-  ///   - live: The manifests of the jobs that have not ended.
+  ///   - live: The runs that have not ended, with their manifests.
   ///   - queued: The manifests that are not jobs yet.
   private func findCancelled(
-    in status: inout Status, _ scan: InboxScan, _ inbox: Inbox, live: [JobManifest], queued: [InboxScan.Manifest]
+    in status: inout Status, _ scan: InboxScan, _ inbox: Inbox, live: [(runID: String, manifest: JobManifest)],
+    queued: [InboxScan.Manifest]
   ) {
+    // The next start goes on with what an earlier one had begun to cancel.
+    for (index, job) in status.jobs.enumerated() where job.cancelled ?? 0 > 0 {
+      status.jobs[index].state = "cancelling"
+    }
     guard !scan.cancelled.isEmpty else { return }
-    let files = Dictionary(
-      live.filter { $0.inboxPath != nil }.map { (ManifestFileName($0.file)?.job ?? "", $0.file) },
-      uniquingKeysWith: { first, _ in first })
+    let manifests = Dictionary(live, uniquingKeysWith: { first, _ in first })
     func isAllowed(_ key: String, _ manifest: String?) -> Bool {
       CancelRequest.isAllowed(key, manifest: manifest, in: inbox.folder)
     }
-    for (index, job) in status.jobs.enumerated()
-    where scan.cancelled.contains(job.run_id) && isAllowed(job.run_id, files[job.job]) {
+    for (index, job) in status.jobs.enumerated() {
+      let manifest = manifests[job.run_id]
+      let file = manifest.flatMap { $0.inboxPath == nil ? nil : $0.file }
+      let keys = manifest?.cancelKeys(of: job.run_id) ?? [job.run_id]
+      guard keys.contains(where: { scan.cancelled.contains($0) && isAllowed($0, file) }) else { continue }
       status.jobs[index].state = "cancelling"
     }
     let cancelled = queued.prefix(Status.listLimit).filter {
@@ -239,8 +245,10 @@ package struct StatusReader {
   }
 
   /// Adds the jobs from the ledger.
-  /// - Returns: Their manifests.
-  private func addJobs(to status: inout Status, _ written: Status?, countsRows: Bool) throws -> [JobManifest] {
+  /// - Returns: Their runs and manifests.
+  private func addJobs(
+    to status: inout Status, _ written: Status?, countsRows: Bool
+  ) throws -> [(runID: String, manifest: JobManifest)] {
     guard hasLedger else { return [] }
     let jobs: [LedgerJob]
     switch try LedgerReader.liveJobs(path: state.ledger) {
@@ -259,7 +267,7 @@ package struct StatusReader {
       return shown
     }
     // A job with an unreadable manifest is set aside at the next start.
-    return jobs.compactMap { try? JobManifest(text: $0.details) }
+    return jobs.compactMap { job in (try? JobManifest(text: job.details)).map { (job.runID, $0) } }
   }
 }
 

@@ -1,5 +1,4 @@
 import Darkroom
-import Model
 import Transfer
 
 struct AddCommand: Command {
@@ -38,7 +37,7 @@ struct AddCommand: Command {
       do {
         let dropped = try file == "-" ? input.map { try drop.add($0, job: job) } : drop.add(file, job: job)
         if let dropped { tell(dropped, invocation.console) }
-      } catch let error as StopError where files.count > 1 {
+      } catch  where files.count > 1 {
         invocation.console.warn("\(error)")
         codes.insert(Program.exitCode(error))
       }

@@ -28,7 +28,7 @@ struct CheckCommand: Command {
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard !invocation.operands.isEmpty else { throw UsageError("check needs a manifest") }
     let input = try invocation.standardInput()
-    let check = ManifestCheck(configuration: invocation.settings.configuration)
+    let check = ManifestCheck(configuration: invocation.settings.withGivenFolders)
     let isJSON = invocation.settings.isJSON
     let output = invocation.output
     var (isRejected, isMissing, job, total, failures) = (false, false, "", 0, 0)

@@ -99,7 +99,7 @@ struct Completion {
   /// The options of the command, or all of them; without those that are given already and cannot be repeated.
   private var options: [Candidate] {
     let taken = OptionTable.all.filter { option in
-      option.isTaken(by: operands.first ?? "") && (option.isRepeatable || !given.contains(option.name))
+      option.isListed(for: operands.first ?? "") && (option.isRepeatable || !given.contains(option.name))
     }
     let all = taken.map { (letter: $0.letter, name: $0.name, summary: $0.summary) } + OptionTable.informational
     return all.flatMap { letter, name, summary in

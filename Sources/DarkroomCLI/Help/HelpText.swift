@@ -33,7 +33,7 @@ enum HelpText {
   /// The help of a command: `darkroom help COMMAND`.
   static func command(_ command: any Command) -> String {
     let options = OptionTable.groups.compactMap { heading, options in
-      let taken = options.filter { command.name == "check" ? $0.isUsed(by: "check") : $0.isTaken(by: command.name) }
+      let taken = options.filter { $0.isListed(for: command.name) }
       return taken.isEmpty ? nil : heading + ":\n" + rows(taken)
     }
     let text = command.summary.prefix(1).uppercased() + command.summary.dropFirst() + ". " + command.details
@@ -59,7 +59,7 @@ enum HelpText {
 
   private static let topics = """
     "darkroom help manifest" and "darkroom help report" describe the input and output files, "darkroom help events" the lines
-    that --json prints, "darkroom help man" prints manual pages, and "darkroom help completion" prints scripts that complete command lines in shells.
+    that run and watch print with --json, "darkroom help man" prints manual pages, and "darkroom help completion" prints scripts that complete command lines in shells.
     """
 
   private static func rows(_ options: [Option]) -> String {

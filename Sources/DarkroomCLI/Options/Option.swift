@@ -92,8 +92,11 @@ struct Option: Sendable {
     return isUsed(by: command) || !isForOneCall && checked.map(isUsed) ?? false
   }
 
-  /// Whether it makes a difference to a command; its help lists it then.
-  func isUsed(by command: String) -> Bool { commands?.contains(command) ?? true }
+  /// Whether it makes a difference to a command.
+  private func isUsed(by command: String) -> Bool { commands?.contains(command) ?? true }
+
+  /// Whether help and completion list it for a command. `check` takes many that make no difference to it.
+  func isListed(for command: String) -> Bool { command == "check" ? isUsed(by: command) : isTaken(by: command) }
 
   /// The name of its environment variable.
   var variable: String { "DARKROOM_" + name.uppercased().replacing("-", with: "_") }

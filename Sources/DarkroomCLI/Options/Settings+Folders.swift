@@ -50,6 +50,14 @@ extension Settings {
     return configuration
   }
 
+  /// The configuration with the folders as they are given, which may be missing.
+  var withGivenFolders: Configuration {
+    var configuration = configuration
+    (configuration.inbox, configuration.outbox) = (inbox.path, outbox.path)
+    configuration.state = state ?? configuration.defaultState
+    return configuration
+  }
+
   /// The inbox alone, for commands that need nothing else.
   func resolvedInbox(for use: FolderUse) throws -> String { try resolve(inbox, option: "inbox", for: use) }
 

@@ -19,7 +19,7 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
   }
 
   /// Prunes the results, and the subfolders that become empty. Must be called when all rows of the run are durable and none
-  /// failed. An interrupted call is completed by the next.
+  /// failed. An interrupted call is completed by the next, except that empty subfolders may stay.
   /// - Parameter count: Receives the number of removed files, also when an error ends the call.
   /// - Throws: `SystemError`, `SQLiteError`, `LedgerError`.
   package func prune(_ count: inout Int) throws {
@@ -29,8 +29,8 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
       let removed = try page.filter { try !index.keeps($0.target) && remove($0, &folders) }
       count += removed.count
       for folder in folders { try run.folder.syncIfThere(folder) }
-      try ledger.commit(removed.map { .forget(.output(job: run.job, target: $0.target, identity: $0.identity)) })
       for folder in folders { removeIfEmpty(folder) }
+      try ledger.commit(removed.map { .forget(.output(job: run.job, target: $0.target, identity: $0.identity)) })
     }
   }
 
