@@ -51,7 +51,7 @@ import Testing
     (["help", "run", "watch"], "one command, not 2"),
     (["add", "ftp://h.example/a.jpg"], "has the scheme \"ftp\"; allowed are http, https and file"),
     (["add", "https://h.example/a.jpg", "https://"], "https:// is not a URL"),
-    (["check", "a.json", "--max-pixels", "1"], "--max-pixels is for the commands run, watch, doctor, not for check"),
+    (["retry", "a", "--max-pixels", "1"], "--max-pixels is for the commands run, watch, doctor, not for retry"),
   ]
 
   @Test(arguments: mistakes)

@@ -74,7 +74,7 @@ extension Settings {
       guard let option = OptionTable.option(named: given.name, of: arguments.command) else { continue }
       if let command = arguments.command, !option.isTaken(by: command) {
         let takers = CommandTable.all.map(\.name).filter { name in
-          OptionTable.all.contains { $0.name == option.name && $0.isTaken(by: name) }
+          OptionTable.all.contains { $0.name == option.name && $0.isListed(for: name) }
         }
         throw UsageError(
           "--\(option.name) is for the command\(takers.count == 1 ? "" : "s") \(takers.joined(separator: ", ")), "
