@@ -295,6 +295,38 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 12, filtered: 12))
   }
 
+  @Test
+  func `after a kill a request for the manifest is known to status and the next start, whatever has its name now`()
+    throws
+  {
+    let watch = try startDozen()
+    try watch.kill()
+    #expect(try cancel("job").status == 0)
+    // Of the two requests that of the run goes, as if the run had not been known when it was asked for.
+    let requests = try FileManager.default.contentsOfDirectory(atPath: folders.inbox).filter {
+      $0.hasPrefix(".darkroom-cancel-")
+    }
+    let ofRun = try #require(requests.first { $0.contains("Z-") })
+    #expect(requests.count == 2)
+    try remove(ofRun)
+    func state() throws -> String? {
+      let status = try folders.ask("status", ["--json"]).expect(status: 0)
+      return status.output.firstMatch(of: /"state":"([a-z]+)"/).map { String($0.1) }
+    }
+    try #require(try state() == "cancelling")
+    try folders.drop("job.txt", "coffee.jpg\n")
+    try #require(try state() == "cancelling")
+    // The run of the first manifest may be cancelled by watch alone, which takes the new one for a replacement.
+    let second = try folders.start("watch", Self.two)
+    #expect(try second.waitForLine(containing: "job: cancelled, as requested") != nil)
+    #expect(try second.waitForLine(containing: "job: succeeded: 1 filtered") != nil)
+    try second.stop()
+    let history = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/history")
+    #expect(history.count == 1)
+    #expect(try history.map { try folders.report("job/history/" + $0).state } == ["cancelled"])
+    try folders.checkOutbox()
+  }
+
   @Test func `a lock that flickers keeps nothing from ending, and nothing is done twice`() throws {
     try folders.drop("job.txt", dozen)
     let run = try folders.start("run", Self.two)
