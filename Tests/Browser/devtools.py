@@ -13,6 +13,8 @@ import websocket
 
 # How long something may take that must come, in seconds.
 SECONDS = 60
+# What Chromium says of an expression whose document was replaced before the answer.
+DOCUMENT_IS_GONE = ("Inspected target navigated or closed", "Execution context was destroyed", "Cannot find default execution context")
 KEYS = {
     "Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37,
     "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Backspace": 8,
@@ -122,8 +124,16 @@ class Page:
         wait_until(lambda: self.run("document.readyState") == "complete" and self.loads > loads, f"{url} to be loaded")
 
     def run(self, expression):
-        """The value of an expression of JavaScript; promises are awaited."""
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        """The value of an expression of JavaScript; promises are awaited. If the page is loaded again meanwhile, the next
+        document is asked."""
+        end = time.monotonic() + SECONDS
+        while True:
+            try:
+                result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+                break
+            except RuntimeError as error:
+                if not any(text in str(error) for text in DOCUMENT_IS_GONE) or time.monotonic() > end:
+                    raise
         if "exceptionDetails" in result:
             raise RuntimeError(f"{expression[:200]}: {result['exceptionDetails']}")
         return result["result"].get("value")

@@ -10,8 +10,8 @@ import time
 import sequences
 from picture_server import write_files
 
-# How long to wait for what must come.
-SECONDS = 20
+# How long to wait for what must come, in seconds.
+PATIENCE = 20
 OPTIONS = ["--settle", "0", "--poll-interval", "0.02", "--retries", "2", "--min-free", "0", "--allow-net", "127.0.0.0/8",
            "--keep-history", "1000", "--verbose"]
 
@@ -60,8 +60,8 @@ def now():
 class Trial:
     """One sequence. `puts` are the manifests by job, `interruptions` the times of kills and stops."""
 
-    def __init__(self, program, server, number, folder, sequence):
-        self.program, self.server, self.folder, self.sequence = program, server, folder, sequence
+    def __init__(self, program, server, number, folder, sequence, patience=PATIENCE):
+        self.program, self.server, self.folder, self.sequence, self.patience = program, server, folder, sequence, patience
         self.inbox, self.outbox = folder + "/inbox", folder + "/outbox"
         self.url = f"{server.url}/{number}"
         self.requests = server.requests.setdefault(str(number), [])
@@ -145,9 +145,9 @@ class Trial:
     def ended(self, expected):
         """Waits for the end of the program."""
         try:
-            status = self.process.wait(SECONDS)
+            status = self.process.wait(self.patience)
         except subprocess.TimeoutExpired:
-            raise Failure(f"no-end: it did not end within {SECONDS} s of a signal")
+            raise Failure(f"no-end: it did not end within {self.patience} s of a signal")
         self.process = None
         self.interruptions.append(time.monotonic())
         if status != expected:
@@ -158,20 +158,20 @@ class Trial:
             return log.read()
 
     def wait_for(self, what, condition):
-        limit = time.monotonic() + SECONDS
+        limit = time.monotonic() + self.patience
         pause = 0.002
         while not condition():
             if self.process.poll() is not None:
                 raise Failure(f"exit-status: it ended by itself with {self.process.returncode}")
             if time.monotonic() > limit:
-                raise Failure(f"no-end: {what} did not come within {SECONDS} s")
+                raise Failure(f"no-end: {what} did not come within {self.patience} s")
             time.sleep(pause)
             pause = min(pause * 1.2, 0.05)
 
     def command(self, *words):
         return subprocess.run(
             [self.program, *words, *self.named], env=self.environment, stdin=subprocess.DEVNULL, capture_output=True,
-            text=True, timeout=SECONDS)
+            text=True, timeout=self.patience)
 
     # The inbox
 
