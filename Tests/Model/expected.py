@@ -8,7 +8,7 @@ that was dropped has one report at most. It is
 - `rejected`, if the manifest is not valid, and then that is all that comes of it;
 - `cancelled` without rows, if that was before it was known what its source lists.
 
-The last manifest has a report unless it was removed; an earlier one has none if nothing of it had ended when its place was
+The last manifest has a report unless it was removed, or is that of a run that had not ended, once more; an earlier one has none if nothing of it had ended when its place was
 taken. Each row that the program told of is in a report. What was filtered once is in the outbox; with `--prune` only what the
 last report lists, if all of that succeeded. What is the same in all manifests is downloaded once, and again only for what
 interrupted it.
@@ -115,9 +115,16 @@ def check_job(trial, job, puts, found):
         is_last = number == len(puts) - 1
         if number in reports:
             check_report(trial, job, number, puts, reports, found)
-        elif not put.removed and (put.settled or is_last):
+        elif not put.removed and (put.settled or is_last) and not any(covers(report, put) for report in reports.values()):
             found.append(f"report-missing: manifest {number} of {job} has no report, those that have one are {list(reports)}")
     return reports
+
+
+def covers(report, put):
+    """Whether a report of an earlier manifest is that of this one, too: it has the same bytes, which are no replacement, and was
+    dropped while the run of the earlier one had not ended, as after a kill."""
+    ended = datetime.datetime.fromisoformat(report["finished_at"]).timestamp() * 1000
+    return report["manifest"]["sha256"] == put.sha256 and ended >= put.wall
 
 
 def has_list(put, report):
