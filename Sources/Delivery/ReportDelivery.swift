@@ -13,6 +13,8 @@ package struct ReportDelivery: Sendable {
     package let job: JobOutcome
     /// Why the manifest is still in the inbox; nil when it was removed.
     package var manifestTrouble: String?
+    /// Whether somebody had removed the manifest before. Not known of a delivery that is repeated: that may have been this program.
+    package var manifestWasGone = false
   }
 
   package let run: RunContext
@@ -120,7 +122,8 @@ package struct ReportDelivery: Sendable {
     }
     do throws(SystemError) {
       // Linking the manifest changed its ctime.
-      try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
+      let wasThere = try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
+      outcome.manifestWasGone = !wasThere && !isRepeated
     } catch  where !mayLeaveManifest && (error.isOutOfSpace || error.mayPassSoon && error.code != EROFS) {
       throw ManifestObstacle(error: error)
     } catch {

@@ -237,6 +237,17 @@ import TestSupport
     #expect(try deliveries.root.names(in: "inbox") == ["job-2.txt"])
   }
 
+  @Test func `a manifest that is gone was removed by somebody, unless the delivery is repeated`() throws {
+    let runs = try (1...3).map { try deliveries.run($0) }
+    let paths = try runs.map { try deliveries.root.write("http://h/a\n", as: "inbox/\($0.job).txt") }
+    var reports = try zip(runs, paths).map { try deliveries.report($0, inboxPath: $1) }
+    for path in paths.dropFirst() { try Folder.removeFile(path) }
+    reports[2].isRepeated = true
+    for report in reports { queue.deliver(report) }
+    let sent = deliveries.wait(reports: 3)
+    #expect(try (1...3).map { try sent.reported[$0]?.get().manifestWasGone } == [false, true, false])
+  }
+
   @Test func `the log of a run that is forgotten is closed, and gone on with when it is opened again`() throws {
     let run = try deliveries.run(1)
     for position in 0..<2 {
