@@ -261,10 +261,16 @@ class Trial:
         """Waits until everything has ended; while there is a lock, what was removed or cancelled."""
         if not self.process:
             return
-        jobs = {job for job, puts in self.puts.items() if not self.locks or puts[-1].removed or puts[-1].cancelled}
+        jobs = {job for job, puts in self.puts.items() if not self.locks or self.ends_while_paused(puts)}
         self.wait_for(f"the end of {' '.join(sorted(jobs))}", lambda: not jobs & self.in_inbox() and not jobs & self.open_jobs())
         for job in jobs:
             self.puts[job][-1].settled = True
+
+    @staticmethod
+    def ends_while_paused(puts):
+        """Whether a job ends though there is a lock. What was dropped after a rejected manifest, which had left the job to an earlier
+        one, and was removed before any scan has found it, is not known to the program."""
+        return puts[-1].cancelled or puts[-1].removed and all(put.is_valid for put in puts[-2:-1])
 
     def in_inbox(self):
         """The jobs of which there is a manifest in the inbox, and, when somebody asks for that, all that could be cancelled."""
