@@ -12,23 +12,23 @@ package enum ManifestRemoval {
   /// - Parameters:
   ///   - identity: The identity of the accepted file, as the ledger stores it.
   ///   - wasLinked: Whether the file has been linked since, which changes its ctime.
-  /// - Returns: Whether the inbox has, or had until now, a file of the name; true as well when there is no inbox to tell.
+  /// - Returns: Whether it was there, and has been removed.
   /// - Throws: `SystemError` when the file cannot be removed.
   @discardableResult
   package static func remove(_ path: String, identity: String, wasLinked: Bool = false) throws(SystemError) -> Bool {
     let name = Folder.name(of: path)
-    guard let inbox = try openIfThere(Folder.parent(of: path)) else { return true }
+    guard let inbox = try openIfThere(Folder.parent(of: path)) else { return false }
     for _ in 0..<100 {
       guard let found = try inbox.status(of: name)?.identity else { return false }
-      guard found.text == identity || wasLinked && isSameFile(found, identity) else { return true }
+      guard found.text == identity || wasLinked && isSameFile(found, identity) else { return false }
       guard let parking = try take(name, from: inbox) else { continue }
       defer { parking.removeIfEmpty() }
       if try parking.identity(of: name).map({ isSameFile($0, identity) }) == true {
         try parking.remove(name)
-      } else {
-        try parking.putBack(name)
+        return true
       }
-      return true
+      try parking.putBack(name)
+      return false
     }
     throw SystemError("rename", path, code: ENOENT)
   }

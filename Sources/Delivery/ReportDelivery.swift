@@ -13,8 +13,9 @@ package struct ReportDelivery: Sendable {
     package let job: JobOutcome
     /// Why the manifest is still in the inbox; nil when it was removed.
     package var manifestTrouble: String?
-    /// Whether somebody had removed the manifest before. Not known of a delivery that is repeated: that may have been this program.
-    package var manifestWasGone = false
+    /// Whether somebody had removed or replaced the manifest before. Not known of a delivery that is repeated: that may have been this
+    /// program.
+    package var manifestWasTaken = false
   }
 
   package let run: RunContext
@@ -122,8 +123,8 @@ package struct ReportDelivery: Sendable {
     }
     do throws(SystemError) {
       // Linking the manifest changed its ctime.
-      let wasThere = try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
-      outcome.manifestWasGone = !wasThere && !isRepeated
+      let isRemoved = try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
+      outcome.manifestWasTaken = !isRemoved && !isRepeated
     } catch  where !mayLeaveManifest && (error.isOutOfSpace || error.mayPassSoon && error.code != EROFS) {
       throw ManifestObstacle(error: error)
     } catch {

@@ -59,7 +59,7 @@ extension RunTable {
     }
     // A superseded run does not count, since a later run of the job does.
     if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
-    if outcome.manifestWasGone, outcome.job.isRejectedReplacement == true { noteRemoval(before: run) }
+    if outcome.manifestWasTaken, outcome.job.isRejectedReplacement == true { noteRemoval(before: run) }
     effects.append(.removeRequests(run))
     effects += remove(run.number)
     return effects + [
@@ -72,8 +72,8 @@ extension RunTable {
     ]
   }
 
-  /// Lets the next scans find that the manifest of the runs before a rejected one is missing, since the rejected file was removed by
-  /// somebody before it could be moved away.
+  /// Lets the next scans find that the manifest of the runs before a rejected one is missing, since the rejected file was removed or
+  /// replaced by somebody before it could be moved away.
   private mutating func noteRemoval(before rejected: JobRun) {
     let earlier = runs.values.filter { $0.name == rejected.name && $0.order < rejected.order }
     let waiting = queue.earlierRuns(than: rejected.order, of: rejected.name)
