@@ -75,6 +75,9 @@ package struct Planner {
     return findings
   }
 
+  /// Calls `body` with the items of the manifest and of its list, in order.
+  package func eachItem(_ body: (ManifestItem) throws -> Void) throws { try content.read(.entries, body) }
+
   /// Ends reading when the limit of problems is reached.
   fileprivate struct EnoughProblems: Error {}
 }

@@ -6,8 +6,8 @@ import Testing
   static let mistakes: [(words: [String], says: String)] = [
     ([], "a command is needed"),
     (["rnu"], "did you mean \"run\""),
-    (["shard"], "the command shard is not available in this version"),
-    (["shard", "split"], "the command shard is not available in this version"),
+    (["shard"], "shard needs an action: split"),
+    (["shard", "run"], "shard run is not available in this version"),
     (["cancel"], "cancel needs the name of a job"),
     (["cancel", "a", ".b"], "\".b\" is not the name of a job"),
     (["run", "--filter", "x"], "did you mean \"--filters\""),
@@ -181,7 +181,7 @@ import Testing
 
   @Test(arguments: [
     ("reason", "\"reason\" is not a key, but option --reason of pause"),
-    ("name", "\"name\" is not a key, but option --name of add, run"),
+    ("name", "\"name\" is not a key, but option --name of add, run, shard"),
     ("config", "\"config\" names this file, and is not a key of it"),
     ("interval", "\"interval\" is not a key of the file, but of a rule for a host, in \"hosts\""),
     ("chroma", "the key \"chroma\" is not available in this version"),

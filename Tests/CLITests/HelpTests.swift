@@ -5,7 +5,8 @@ import Testing
 /// The help, compared with the files in `Snapshots`. `DARKROOM_TEST_RECORD=1 script/test --filter HelpTests` writes them.
 @Suite(.blocking) struct HelpTests {
   static let commands = [
-    "run", "watch", "status", "add", "wait", "cancel", "retry", "pause", "resume", "check", "filters", "doctor", "gc",
+    "run", "watch", "status", "add", "wait", "cancel", "retry", "pause", "resume", "check", "filters", "shard",
+    "doctor", "gc",
     "help",
   ]
   static let texts = [["help"]] + commands.map { ["help", $0] }

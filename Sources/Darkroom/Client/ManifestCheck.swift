@@ -15,7 +15,7 @@ package struct ManifestCheck {
     package let format: String
     package fileprivate(set) var total: Int
 
-    package fileprivate(set) var problems: [ManifestProblem]
+    package internal(set) var problems: [ManifestProblem]
 
     package fileprivate(set) var warnings: [ManifestWarning]
 
@@ -71,73 +71,27 @@ package struct ManifestCheck {
   package func check(
     _ path: String, called name: String? = nil, begin: (Result) throws -> Void, each: (PlannedEntry) throws -> Void
   ) throws {
-    let file = name ?? Folder.name(of: path)
-    guard let name = ManifestFileName(file) else { throw StopError.noManifest(path) }
-    let folder: String
-    let size: String?
-    do {
-      // SQLite does not follow symbolic links.
-      let parent = try Folder.resolved(FileManager.default.temporaryDirectory.path)
-      folder = parent + "/darkroom-check-\(UUID().uuidString)"
-      let manifest = try OpenFile(reading: path)
-      let status = try manifest.status()
-      guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
-      size = ManifestSize(format: name.format.name, isCompressed: name.isCompressed)
-        .problem(size: status.size, hole: manifest.firstHole ?? status.size)
-      try Folder.create(folder, mode: 0o700)
-    } catch let error as SystemError {
-      throw StopError.missing(error)
-    }
-    defer { try? FileManager.default.removeItem(atPath: folder) }
-    var index = try JobIndex(creating: .file(folder + "/index.sqlite"))
-    let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
-    var planner = Planner(
-      format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults)
-    var findings =
-      try size.map { ManifestFindings(problems: [ManifestProblem(.tooLarge, $0, at: .file)]) }
-      ?? planner.plan(into: index)
-    var result = Result(file: file, job: name.job, format: name.format.name, total: 0, problems: [], warnings: [])
-    if let source = findings.source, findings.problems.isEmpty {
-      let planned = PlannedEntry(source, after: [], configuration)
-      (result.source, result.sourceError) = (planned.mirrors.first?.url, planned.error)
-      do {
-        if let files = findings.folder, let list = try list(files, in: folder) {
-          (result.source, result.sourceError, result.isListed) = (files.redacted, nil, true)
-          planner.content.list = list.list
-          index = try JobIndex(creating: .file(folder + "/files.sqlite"))
-          findings = try planner.plan(into: index)
-          findings.warnings += list.warnings
-        }
-      } catch let error as TransferError {
-        let message = "the source cannot be read: \(error.code.rawValue): \(error.message)"
-        findings.problems = [ManifestProblem(.sourceFailed, message, at: .keyPath(["source"]))]
-      } catch let error as SystemError {
-        throw StopError.missing(error)
+    try PlannedManifest.with(path, called: name, configuration) { plan in
+      var result = Result(plan)
+      if let source = plan.source, plan.listedFolder == nil {
+        let planned = PlannedEntry(source, after: [], configuration)
+        (result.source, result.sourceError) = (planned.mirrors.first?.url, planned.error)
+      }
+      if plan.isComplete { result.total = try plan.index.count() }
+      try begin(result)
+      guard plan.isComplete else { return }
+      try plan.index.eachInOrder { entry in
+        try each(PlannedEntry(entry, after: plan.index.dependencyNames(of: entry.position), configuration))
       }
     }
-    (result.problems, result.warnings) = (findings.problems, findings.warnings)
-    let isFine = findings.problems.isEmpty && findings.source == nil
-    if isFine { result.total = try index.count() }
-    try begin(result)
-    guard isFine else { return }
-    try index.eachInOrder { entry in
-      try each(PlannedEntry(entry, after: index.dependencyNames(of: entry.position), configuration))
-    }
   }
+}
 
-  /// Lists the files of a source now, without waiting for those that are being written.
-  /// - Parameter folder: Where the list is stored.
-  private func list(
-    _ source: FolderSource, in folder: String
-  ) throws -> (list: ManifestContent.List, warnings: [ManifestWarning])? {
-    guard let listing = try source.list(configuration, waits: false, isCancelled: { false }),
-      let format = ManifestFormats.format(of: "jsonl")
-    else { return nil }
-    let (sha256, bytes) = try listing.write(to: OpenFolder(folder).create(file: "files.jsonl"))
-    let fetched = FetchedList(listing, of: source, sha256: sha256, bytes: bytes)
-    let list = ManifestContent.List(
-      format: format, file: ManifestFile(path: folder + "/files.jsonl"), url: source.redacted, base: source.base)
-    return (list, fetched.manifestWarnings)
+extension ManifestCheck.Result {
+  init(_ plan: PlannedManifest) {
+    self.init(
+      file: plan.file, job: plan.name.job, format: plan.name.format.name, total: 0, problems: plan.findings.problems,
+      warnings: plan.findings.warnings, source: plan.listedFolder, isListed: plan.listedFolder != nil)
   }
 }
 

@@ -61,7 +61,7 @@ struct CheckCommand: Command {
 }
 
 extension ManifestCheck.Result {
-  fileprivate var text: String {
+  var text: String {
     let head =
       switch (problems.isEmpty, source) {
       case (false, _): "rejected, \(problems.count.of("problem", "problems"))"
@@ -81,7 +81,7 @@ extension ManifestCheck.Result {
     return lines.prefix(EventLog.shownProblems) + (more > 0 ? ["  and \(more) more; --json prints all"] : [])
   }
 
-  fileprivate var json: JSONValue {
+  var json: JSONValue {
     .object([
       "manifest": .string(file), "job": .string(job), "format": .string(format),
       "state": .string(problems.isEmpty ? "accepted" : "rejected"), "total": .integer(total),

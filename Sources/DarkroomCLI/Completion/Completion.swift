@@ -79,8 +79,9 @@ struct Completion {
     guard let name = operands.first else { return .words(commandNames) }
     guard let command = commands.first(where: { $0.name == name }) else { return .words([]) }
     if command.operands.isEmpty { return .words(options) }
-    let syntax = WordSyntax(usage: command.operands)
-    return syntax.isRepeated || syntax.kind == .topics || operands.count == 1 ? answer(syntax) : .words([])
+    let words = command.operands.fields(" ")
+    let syntax = WordSyntax(usage: words[min(operands.count, words.count) - 1])
+    return syntax.isRepeated || syntax.kind == .topics || operands.count <= words.count ? answer(syntax) : .words([])
   }
 
   private func answer(_ syntax: WordSyntax) -> Answer {

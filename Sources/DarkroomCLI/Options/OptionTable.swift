@@ -31,8 +31,12 @@ enum OptionTable {
 
   private static let oneCommand = [
     Option(
-      "name", \.jobName, .text("JOB"), of: ["add", "run"], isForOneCall: true,
+      "name", \.jobName, .text("JOB"), of: ["add", "run", "shard"], isForOneCall: true,
       default: "the file's, or urls-TIME", "the job's name; for run, that of the manifest from standard input"),
+    Option(
+      "shards", \.shards, .whole(1...10_000), of: ["shard"], isForOneCall: true,
+      "required: into how many shards to divide a manifest, ten to fifty times the number of processes that will do them"
+    ),
     Option(
       "timeout", \.waitTimeout, .seconds(from: 0), of: ["wait"], isForOneCall: true, default: "for ever",
       "how long to wait before exiting with 75"),
@@ -85,7 +89,9 @@ enum OptionTable {
     Option(
       "isolation", \.configuration.isolation, .choice, of: ["run", "watch"],
       "decode pictures in worker processes that the kernel confines, or in the program itself"),
-    Option("per-host", \.configuration.transfer.perHost, .hostLimit, "downloads at once from one host"),
+    Option(
+      "per-host", \.configuration.transfer.perHost, .hostLimit, of: ["run", "watch", "shard"],
+      "downloads at once from one host"),
   ]
 
   /// The commands that plan manifests.
@@ -145,7 +151,7 @@ enum OptionTable {
       "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning,
       "allow loopback, private or other special addresses; repeatable, or a list with commas"),
     Option(
-      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning,
+      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning + ["shard"],
       "allow file: URLs and bare paths beneath this folder only; forms may send its files to any server"),
   ]
 
@@ -160,7 +166,7 @@ enum OptionTable {
 
   private static let output = [
     Option(
-      "json", \.isJSON, .flag, of: ["run", "watch", "check", "status", "doctor", "gc"],
+      "json", \.isJSON, .flag, of: ["run", "watch", "check", "shard", "status", "doctor", "gc"],
       "print JSON on standard output, one object per line"),
     Option(
       "log-format", \.logFormat, .choice, of: ["run", "watch"],

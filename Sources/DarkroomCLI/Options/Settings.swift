@@ -19,6 +19,8 @@ struct Settings: Sendable {
   var explain: Recipe?
   /// The name of the job that `add` adds.
   var jobName: String?
+  /// The number of shards into which `shard split` divides a manifest.
+  var shards: Int?
   /// How long `wait` waits, in seconds; nil without a limit.
   var waitTimeout: Double?
   /// Whether `status` lists all jobs that have ended, and `cancel` all that have not.

@@ -7,7 +7,7 @@ package struct ManifestFile {
   package static let wholeLimit = 64 << 20
 
   /// The longest line, in bytes.
-  static let lineLimit = 1 << 20
+  package static let lineLimit = 1 << 20
 
   package let path: String
   package let isCompressed: Bool

@@ -1,0 +1,150 @@
+import Foundation
+import JobIndex
+import JSON
+import Manifests
+import Model
+import Planning
+import System
+
+/// Divides a manifest into shards: manifests of the same job that separate processes can do, on one machine or several.
+///
+/// A shard is a folder `DIR/K` with `JOB.jsonl`, K from 0. `DIR/plan.json` says how the manifest was divided. The folder appears when
+/// all of it is written and synced, see `PartFolder`.
+package struct ShardSplit {
+  package enum Outcome {
+    case divided(ShardPlan, warnings: [ManifestWarning])
+    /// The folder already has just these shards.
+    case unchanged(ShardPlan)
+    /// The manifest has problems.
+    case rejected(ManifestCheck.Result)
+  }
+
+  private let configuration: Configuration
+  private let count: Int
+
+  /// The longest name of a job, in bytes, so that `JOB.jsonl` can be stored.
+  private static let nameLimit = 240
+
+  /// - Parameter count: The number of shards, at least 1.
+  package init(configuration: Configuration, count: Int) { (self.configuration, self.count) = (configuration, count) }
+
+  /// - Parameters:
+  ///   - path: The manifest.
+  ///   - name: The name that determines its format. Default: nil, the path's last component.
+  ///   - job: The name of the job. Default: nil, that of the manifest.
+  ///   - target: The folder that is created. An empty one may exist.
+  /// - Throws: `StopError`, `SystemError`, `SQLiteError`.
+  package func split(_ path: String, called name: String? = nil, job: String?, into target: String) throws -> Outcome {
+    // Without links, and slashes at its end.
+    let target = try Folder.resolvedWhenCreated(target)
+    let earlier = try earlierPlan(in: target)
+    if earlier == nil { try PartFolder.check(target) }
+    // Planning says why it cannot be read.
+    let source = try? FileState(path)
+    let changed = StopError.taken("\(name ?? path) changed while it was split: nothing was kept")
+    return try PlannedManifest.with(path, called: name, configuration) { manifest in
+      guard manifest.findings.problems.isEmpty else { return .rejected(ManifestCheck.Result(manifest)) }
+      guard manifest.isComplete else {
+        throw StopError.missing(name ?? path, "its entries are listed by a URL: download that list, and split it")
+      }
+      let divided = try manifest.planner.content.list.map { try FileState($0.file.path) } ?? source
+      var assignment = try ShardAssignment(
+        manifest.index, into: count, perHost: configuration.transfer.perHost.connections, rules: configuration.hosts)
+      var plan = ShardPlan(
+        job: job.flatMap { ManifestFileName($0 + ".jsonl")?.job } ?? manifest.name.job, manifest: manifest.file,
+        format: manifest.name.format.name, sha256: divided?.sha256 ?? "",
+        perHost: configuration.transfer.perHost.connections, hosts: assignment.hostCount,
+        shards: Array(repeating: .init(), count: count), shared: assignment.shared)
+      guard plan.job.utf8.count <= Self.nameLimit else {
+        throw StopError.outbox("the job's name is too long for a file's: give a shorter one with --name")
+      }
+      if let earlier {
+        guard earlier.isOfSame(plan) else { throw StopError.outbox(Self.isOther(target)) }
+        return .unchanged(earlier)
+      }
+      let part = try PartFolder(for: target)
+      do {
+        // Nothing of it is readable by more users than the manifest.
+        try write(manifest, &assignment, &plan, to: part.folder, mode: name == nil ? source?.mode ?? 0 : 0)
+      } catch let problem as UnfitEntry {
+        var result = ManifestCheck.Result(manifest)
+        result.problems = [problem.problem]
+        return .rejected(result)
+      } catch is ManifestProblem {
+        throw changed
+      }
+      guard source != nil, (try? FileState(path)) == source else { throw changed }
+      try part.complete()
+      return .divided(plan, warnings: manifest.findings.warnings)
+    }
+  }
+
+  /// The plan in a folder; nil without one.
+  private func earlierPlan(in target: String) throws -> ShardPlan? {
+    let path = target + "/" + ShardPlan.file
+    guard try FileStatus.exists(path) else { return nil }
+    let data = try OpenFile(reading: path).readAll()
+    guard let plan = ShardPlan(String(decoding: data, as: UTF8.self)) else {
+      throw StopError.outbox("\(path) is not the plan of a split by this version: name another folder")
+    }
+    return plan
+  }
+
+  private static func isOther(_ folder: String) -> String {
+    "\(folder) is not empty, and not the split of this manifest into so many shards: name another folder"
+  }
+
+  private func write(
+    _ manifest: PlannedManifest, _ assignment: inout ShardAssignment, _ plan: inout ShardPlan, to folder: OpenFolder,
+    mode: Int
+  ) throws {
+    for number in 0..<count { _ = try folder.create("\(number)") }
+    let isPrivate = try manifest.findings.hasSecretDefaults || manifest.index.hasSecrets()
+    var lines = ShardLines(
+      folder, name: plan.job + ".jsonl", count: count, mode: isPrivate ? 0o600 : mode_t(mode & 0o666 | 0o600))
+    var entries = ResolvedEntries()
+    var position = 0
+    try manifest.planner.eachItem { item in
+      switch item {
+      case .defaults(let value, _): entries.adopt(defaults: value)
+      case .entry(let value, let key, let location):
+        let (shard, name) = try assignment.shard(of: position, in: manifest.index)
+        let entry = entries.entry(
+          value, key: key, named: name, after: try manifest.index.finalDependencyNames(of: position),
+          notes: [.init(ShardPlan.rowField, .integer(position))])
+        let text = entry.text
+        if let problem = ResolvedEntries.problem(with: entry, text, named: name, at: location) {
+          throw UnfitEntry(problem: problem)
+        }
+        try lines.append(text, to: shard)
+        plan.shards[shard].entries += 1
+        plan.shards[shard].rows += value.rowCount
+        position += value.rowCount
+      case .source, .warning, .unreadable: break
+      }
+    }
+    try lines.finish()
+    let file = try folder.create(file: ShardPlan.file)
+    try file.write(plan.json.text + "\n")
+    try file.sync()
+  }
+}
+
+/// An entry that is valid in the manifest, and would not be in a shard.
+private struct UnfitEntry: Error {
+  let problem: ManifestProblem
+}
+
+/// What tells whether a file is the same as before.
+private struct FileState: Equatable {
+  let identity: FileIdentity
+  let mode: Int
+  let sha256: String
+
+  init(_ path: String) throws {
+    let file = try OpenFile(reading: path)
+    let status = try file.status()
+    (identity, mode) = (status.identity, status.mode)
+    sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: path)
+  }
+}
