@@ -12,23 +12,21 @@ package enum ManifestRemoval {
   /// - Parameters:
   ///   - identity: The identity of the accepted file, as the ledger stores it.
   ///   - wasLinked: Whether the file has been linked since, which changes its ctime.
-  /// - Returns: Whether it was there, and has been removed.
   /// - Throws: `SystemError` when the file cannot be removed.
-  @discardableResult
-  package static func remove(_ path: String, identity: String, wasLinked: Bool = false) throws(SystemError) -> Bool {
+  package static func remove(_ path: String, identity: String, wasLinked: Bool = false) throws(SystemError) {
     let name = Folder.name(of: path)
-    guard let inbox = try openIfThere(Folder.parent(of: path)) else { return false }
+    guard let inbox = try openIfThere(Folder.parent(of: path)) else { return }
     for _ in 0..<100 {
-      guard let found = try inbox.status(of: name)?.identity else { return false }
-      guard found.text == identity || wasLinked && isSameFile(found, identity) else { return false }
+      guard let found = try inbox.status(of: name)?.identity else { return }
+      guard found.text == identity || wasLinked && isSameFile(found, identity) else { return }
       guard let parking = try take(name, from: inbox) else { continue }
       defer { parking.removeIfEmpty() }
       if try parking.identity(of: name).map({ isSameFile($0, identity) }) == true {
         try parking.remove(name)
-        return true
+      } else {
+        try parking.putBack(name)
       }
-      try parking.putBack(name)
-      return false
+      return
     }
     throw SystemError("rename", path, code: ENOENT)
   }

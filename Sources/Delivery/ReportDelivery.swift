@@ -13,9 +13,6 @@ package struct ReportDelivery: Sendable {
     package let job: JobOutcome
     /// Why the manifest is still in the inbox; nil when it was removed.
     package var manifestTrouble: String?
-    /// Whether somebody had removed or replaced the manifest before. Not known of a delivery that is repeated: that may have been this
-    /// program.
-    package var manifestWasTaken = false
   }
 
   package let run: RunContext
@@ -123,8 +120,7 @@ package struct ReportDelivery: Sendable {
     }
     do throws(SystemError) {
       // Linking the manifest changed its ctime.
-      let isRemoved = try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
-      outcome.manifestWasTaken = !isRemoved && !isRepeated
+      try ManifestRemoval.remove(path, identity: manifest.identity, wasLinked: manifest.tooLarge != nil)
     } catch  where !mayLeaveManifest && (error.isOutOfSpace || error.mayPassSoon && error.code != EROFS) {
       throw ManifestObstacle(error: error)
     } catch {

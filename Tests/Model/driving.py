@@ -268,9 +268,9 @@ class Trial:
 
     @staticmethod
     def ends_while_paused(puts):
-        """Whether a job ends though there is a lock. What was dropped after a rejected manifest, which had left the job to an earlier
-        one, and was removed before any scan has found it, is not known to the program."""
-        return puts[-1].cancelled or puts[-1].removed and all(put.is_valid for put in puts[-2:-1])
+        """Whether a job ends though there is a lock. A rejected manifest leaves the job to an earlier one. Its removal just before the
+        program would have moved it away is not noticed, nor is another that no scan has found."""
+        return puts[-1].cancelled or puts[-1].removed and all(put.is_valid for put in puts[-2:])
 
     def in_inbox(self):
         """The jobs of which there is a manifest in the inbox, and, when somebody asks for that, all that could be cancelled."""

@@ -59,7 +59,6 @@ extension RunTable {
     }
     // A superseded run does not count, since a later run of the job does.
     if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }
-    if outcome.manifestWasTaken, outcome.job.isRejectedReplacement == true { noteRemoval(before: run) }
     effects.append(.removeRequests(run))
     effects += remove(run.number)
     return effects + [
@@ -70,14 +69,6 @@ extension RunTable {
             run.name, outcome.job, reporting.plan, isAccepted: isAccepted, isEmptyFailure: isEmptyFailure,
             reporting.report))),
     ]
-  }
-
-  /// Lets the next scans find that the manifest of the runs before a rejected one is missing, since the rejected file was removed or
-  /// replaced by somebody before it could be moved away.
-  private mutating func noteRemoval(before rejected: JobRun) {
-    let earlier = runs.values.filter { $0.name == rejected.name && $0.order < rejected.order }
-    let waiting = queue.earlierRuns(than: rejected.order, of: rejected.name)
-    unknownRuns.subtract(earlier.compactMap { $0.accepted?.job.runID } + waiting.map(\.runID))
   }
 
   /// Records that a manifest whose job has ended cannot be moved out of the inbox.

@@ -237,19 +237,6 @@ import TestSupport
     #expect(try deliveries.root.names(in: "inbox") == ["job-2.txt"])
   }
 
-  @Test func `a manifest that is gone or another was taken by somebody, unless the delivery is repeated`() throws {
-    let runs = try (1...4).map { try deliveries.run($0) }
-    let paths = try runs.map { try deliveries.root.write("http://h/a\n", as: "inbox/\($0.job).txt") }
-    var reports = try zip(runs, paths).map { try deliveries.report($0, inboxPath: $1) }
-    for path in paths[1...2] { try Folder.removeFile(path) }
-    reports[2].isRepeated = true
-    try Folder.rename(deliveries.root.write("new", as: "inbox/.new"), to: paths[3])
-    for report in reports { queue.deliver(report) }
-    let sent = deliveries.wait(reports: 4)
-    #expect(try (1...4).map { try sent.reported[$0]?.get().manifestWasTaken } == [false, true, false, true])
-    #expect(try deliveries.root.names(in: "inbox") == ["job-4.txt"])
-  }
-
   @Test func `the log of a run that is forgotten is closed, and gone on with when it is opened again`() throws {
     let run = try deliveries.run(1)
     for position in 0..<2 {

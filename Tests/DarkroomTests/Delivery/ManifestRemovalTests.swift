@@ -51,7 +51,7 @@ import TestSupport
         try? Folder.rename(new, to: target)
         done.signal()
       }
-      _ = try? ManifestRemoval.remove(path, identity: before)
+      try? ManifestRemoval.remove(path, identity: before)
       done.wait()
       try ManifestRemoval.resume(inbox: OpenFolder(inbox.path), finishing: [])
       #expect(inbox.text("a.json") == "new \(number)")

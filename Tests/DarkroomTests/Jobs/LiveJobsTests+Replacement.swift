@@ -132,25 +132,6 @@ extension LiveJobsTests {
     engine.shutdown()
   }
 
-  @Test(
-    "of a rejected manifest, the file's absence counts for the run before it only if somebody else removed the file",
-    arguments: [true, false])
-  func removalOfRejected(isRemoved: Bool) throws {
-    try plan(replacing: 90, dropping: #"["http://h/a"]"#)
-    let first = try #require(jobs.runs[1]?.accepted?.job.runID)
-    try plan(replacing: 1, dropping: "[1]")
-    #expect(jobs.table.unknownRuns == [first])
-    if isRemoved { try Folder.removeFile(deliveries.root.file("inbox/b.json")) }
-    jobs.act(.finish(2))
-    try handleMessages(until: { if case .written = $0 { true } else { false } })
-    let delivered = try #require(deliveries.wait(reports: 1).reported[2])
-    try jobs.handle(.reported(run: 2, delivered))
-    #expect(jobs.runs[2] == nil && jobs.runs[1] != nil)
-    #expect(jobs.table.unknownRuns == (isRemoved ? [] : [first]))
-    #expect(try deliveries.root.names(in: "inbox") == ["a.txt"])
-    engine.shutdown()
-  }
-
   @Test func `a manifest that is rejected changes nothing for an earlier one that waits for room`() throws {
     try plan(replacing: 90, dropping: #"["http://h/a"]"#)
     let waiting = try #require(jobs.runs[1]?.accepted)
