@@ -64,9 +64,9 @@ package struct ResolvedEntries {
 
   /// The given name where it leads to the final one, which it does unless that got a number.
   private static func shown(_ given: String?, for name: String) -> String {
-    guard let given, given != name, SourceLocation.redacted(name: given) == given,
-      OutputName.explicit(given).path == name
-    else { return name }
+    guard let given = given.map(SourceLocation.redacted(name:)), OutputName.explicit(given).path == name else {
+      return name
+    }
     return given
   }
 

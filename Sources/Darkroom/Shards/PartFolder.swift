@@ -13,6 +13,9 @@ final class PartFolder {
   private let name: String
   private let partName: String
   private let lock: OpenFile
+
+  /// The permissions of the empty folder that it replaces; nil when there is none.
+  private let mode: mode_t?
   private var isComplete = false
 
   private static let lockFile = ".split"
@@ -28,15 +31,17 @@ final class PartFolder {
       let folder = try parent.create(partName).folder
       let lock = try Self.take(folder, partName, in: parent)
       try Self.empty(folder)
-      if let mode, chmod(folder.path, mode) != 0 { throw SystemError("chmod", folder.path) }
-      self.init(folder, parent: parent, name: name, partName: partName, lock: lock)
+      self.init(folder, parent: parent, name: name, partName: partName, lock: lock, mode: mode)
     } catch let error as SystemError {
       throw StopError.outbox("\(error)")
     }
   }
 
-  private init(_ folder: OpenFolder, parent: OpenFolder, name: String, partName: String, lock: OpenFile) {
-    (self.folder, self.parent, self.name, self.partName, self.lock) = (folder, parent, name, partName, lock)
+  private init(
+    _ folder: OpenFolder, parent: OpenFolder, name: String, partName: String, lock: OpenFile, mode: mode_t?
+  ) {
+    (self.folder, self.parent, self.name, self.partName) = (folder, parent, name, partName)
+    (self.lock, self.mode) = (lock, mode)
   }
 
   deinit {
@@ -47,14 +52,20 @@ final class PartFolder {
   }
 
   /// Gives it its name, durably.
-  func complete() throws(SystemError) {
-    try folder.sync()
-    try parent.rename(partName, to: parent, as: name)
-    isComplete = true
-    try parent.sync()
-    // One that a crash leaves is in nobody's way.
-    try folder.remove(Self.lockFile)
-    try folder.sync()
+  /// - Throws: `StopError.outbox`.
+  func complete() throws {
+    do {
+      if let mode, fchmod(folder.descriptor, mode) != 0 { throw SystemError("fchmod", folder.path) }
+      try folder.sync()
+      try parent.rename(partName, to: parent, as: name)
+      isComplete = true
+      try parent.sync()
+      // One that a crash leaves is in nobody's way.
+      try folder.remove(Self.lockFile)
+      try folder.sync()
+    } catch let error as SystemError {
+      throw StopError.outbox("\(error)")
+    }
   }
 
   /// - Throws: `StopError.outbox` unless `DIR` can be created, or is an empty folder.
@@ -74,8 +85,7 @@ final class PartFolder {
     let path = parent.path + "/" + name
     guard status.kind == .folder else { throw StopError.outbox("\(path) exists, and is no folder") }
     guard try parent.folder(name).names().isEmpty else {
-      throw StopError.outbox(
-        "\(path) is not empty, and not the split of this manifest into so many shards: name another folder")
+      throw StopError.outbox("\(path) is not empty: name a new folder")
     }
     guard status.identity.device == (try parent.status()).identity.device else {
       throw StopError.outbox("\(path) is a mount point: name a folder in it")

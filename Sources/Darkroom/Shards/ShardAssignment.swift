@@ -47,6 +47,7 @@ struct ShardAssignment {
     for (host, number) in numbers { names[number] = try index.hostName(host) ?? Self.files }
     var sets = DisjointSets(count: rows.count)
     ties = try Self.ties(index, numbers, &sets)
+    let withFiles = ties == nil ? [] : try Self.countTiedFiles(index, &ties, numbers, &rows)
     let slots = Self.slots(names, count: count, perHost: perHost, rules, &sets)
 
     // A group for each host, or for the hosts that must be in one shard.
@@ -57,7 +58,9 @@ struct ShardAssignment {
     let packed = ShardPacking.pack(
       groups.map { key, hosts in
         // Of hosts that are tied none is cut: each would need its share in each shard.
-        .init(key: key, size: hosts.reduce(0) { $0 + rows[$1] }, slots: hosts.count > 1 ? 1 : slots[hosts[0]])
+        .init(
+          key: key, size: hosts.reduce(0) { $0 + rows[$1] },
+          slots: hosts.count > 1 || withFiles.contains(hosts[0]) ? 1 : slots[hosts[0]])
       }, into: count)
     var byNumber = [[Int]](repeating: [], count: rows.count)
     for (group, shards) in zip(groups, packed) { for host in group.hosts { byNumber[host] = shards } }
@@ -93,6 +96,27 @@ struct ShardAssignment {
       }
     }
     return ties
+  }
+
+  /// Counts the rows of files that are tied to a host as rows of that.
+  /// - Returns: The hosts with such files. They are not cut, since many files may wait for one entry.
+  private static func countTiedFiles(
+    _ index: JobIndex, _ ties: inout Ties?, _ numbers: [Int: Int], _ rows: inout [Int]
+  ) throws -> Set<Int> {
+    guard ties?.ofHosts.isEmpty == false, let files = numbers[HostScheduler.files] else { return [] }
+    var (counted, hosts): (Set<Int>, Set<Int>) = ([], [])
+    try index.eachDependency { position, dependency in
+      let root = ties?.rows.root(of: position) ?? position
+      guard let line = try ties?.ofHosts[root].flatMap({ try index.line(at: $0) }), let host = numbers[line.host]
+      else { return }
+      for row in [position, dependency] where try index.line(at: row)?.host == HostScheduler.files {
+        guard counted.insert(row).inserted else { continue }
+        rows[files] -= 1
+        rows[host] += 1
+        hosts.insert(host)
+      }
+    }
+    return hosts
   }
 
   /// The parts into which each host may be cut. Joins hosts whose limit is for all ports of a name.

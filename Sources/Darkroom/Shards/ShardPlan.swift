@@ -68,58 +68,10 @@ package struct ShardPlan: Sendable, Equatable {
   }
 }
 
-extension ShardPlan {
-  /// - Parameter text: The contents of `plan.json`.
-  /// - Returns: nil when they are not those of a plan of this version.
-  init?(_ text: String) {
-    guard let json = try? JSONValue(parsing: text), json["version"]?.integer == Self.version,
-      let job = json["job"]?.string, let manifest = json["manifest"]?["file"]?.string,
-      let format = json["manifest"]?["format"]?.string, let sha256 = json["manifest"]?["sha256"]?.string,
-      let perHost = json["per_host"]?.integer, let hosts = json["hosts"]?.integer,
-      let shards = json["shards"]?.all(Shard.init), let shared = json["shared_hosts"]?.all(SharedHost.init)
-    else { return nil }
-    self.init(
-      job: job, manifest: manifest, format: format, sha256: sha256, perHost: perHost, hosts: hosts, shards: shards,
-      shared: shared)
-  }
-
-  /// Whether it is a plan of the same entries with the same options.
-  func isOfSame(_ other: ShardPlan) -> Bool {
-    (job, format, sha256, perHost, shards.count, shared)
-      == (other.job, other.format, other.sha256, other.perHost, other.shards.count, other.shared)
-  }
-}
-
-extension ShardPlan.Shard {
-  fileprivate init?(_ json: JSONValue) {
-    guard let entries = json["entries"]?.integer, let rows = json["rows"]?.integer else { return nil }
-    self.init(entries: entries, rows: rows)
-  }
-}
-
 extension ShardPlan.SharedHost {
   /// - Parameter shards: The shard of each download at once.
   init(host: String, shardsOfDownloads shards: [Int]) {
     let counts = Dictionary(shards.map { ($0, 1) }, uniquingKeysWith: +)
     self.init(host: host, shares: counts.sorted { $0.key < $1.key }.map { Share(shard: $0.key, downloads: $0.value) })
-  }
-
-  fileprivate init?(_ json: JSONValue) {
-    let shares = json["shards"]?.all { share in
-      share["shard"]?.integer.flatMap { shard in
-        share["downloads"]?.integer.map { Share(shard: shard, downloads: $0) }
-      }
-    }
-    guard let host = json["host"]?.string, let shares else { return nil }
-    self.init(host: host, shares: shares)
-  }
-}
-
-extension JSONValue {
-  /// The elements of an array, each made by `make`; nil when this is none, or one cannot be made.
-  fileprivate func all<T>(_ make: (JSONValue) -> T?) -> [T]? {
-    guard case .array(let values) = self else { return nil }
-    let made = values.compactMap(make)
-    return made.count == values.count ? made : nil
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import JobIndex
 import JSON
 import Manifests
@@ -13,8 +14,6 @@ import System
 package struct ShardSplit {
   package enum Outcome {
     case divided(ShardPlan, warnings: [ManifestWarning])
-    /// The folder already has just these shards.
-    case unchanged(ShardPlan)
     /// The manifest has problems.
     case rejected(ManifestCheck.Result)
   }
@@ -37,8 +36,7 @@ package struct ShardSplit {
   package func split(_ path: String, called name: String? = nil, job: String?, into target: String) throws -> Outcome {
     // Without links, and slashes at its end.
     let target = try Folder.resolvedWhenCreated(target)
-    let earlier = try earlierPlan(in: target)
-    if earlier == nil { try PartFolder.check(target) }
+    try PartFolder.check(target)
     // Planning says why it cannot be read.
     let source = try? FileState(path)
     let changed = StopError.taken("\(name ?? path) changed while it was split: nothing was kept")
@@ -47,25 +45,20 @@ package struct ShardSplit {
       guard manifest.isComplete else {
         throw StopError.missing(name ?? path, "its entries are listed by a URL: download that list, and split it")
       }
-      let divided = try manifest.planner.content.list.map { try FileState($0.file.path) } ?? source
       var assignment = try ShardAssignment(
         manifest.index, into: count, perHost: configuration.transfer.perHost.connections, rules: configuration.hosts)
       var plan = ShardPlan(
         job: job.flatMap { ManifestFileName($0 + ".jsonl")?.job } ?? manifest.name.job, manifest: manifest.file,
-        format: manifest.name.format.name, sha256: divided?.sha256 ?? "",
+        format: manifest.name.format.name, sha256: source?.sha256 ?? "",
         perHost: configuration.transfer.perHost.connections, hosts: assignment.hostCount,
         shards: Array(repeating: .init(), count: count), shared: assignment.shared)
       guard plan.job.utf8.count <= Self.nameLimit else {
         throw StopError.outbox("the job's name is too long for a file's: give a shorter one with --name")
       }
-      if let earlier {
-        guard earlier.isOfSame(plan) else { throw StopError.outbox(Self.isOther(target)) }
-        return .unchanged(earlier)
-      }
       let part = try PartFolder(for: target)
       do {
         // Nothing of it is readable by more users than the manifest.
-        try write(manifest, &assignment, &plan, to: part.folder, mode: name == nil ? source?.mode ?? 0 : 0)
+        try write(manifest, &assignment, &plan, to: part.folder, mode: name == nil ? source?.sharedMode ?? 0 : 0)
       } catch let problem as UnfitEntry {
         var result = ManifestCheck.Result(manifest)
         result.problems = [problem.problem]
@@ -79,29 +72,14 @@ package struct ShardSplit {
     }
   }
 
-  /// The plan in a folder; nil without one.
-  private func earlierPlan(in target: String) throws -> ShardPlan? {
-    let path = target + "/" + ShardPlan.file
-    guard try FileStatus.exists(path) else { return nil }
-    let data = try OpenFile(reading: path).readAll()
-    guard let plan = ShardPlan(String(decoding: data, as: UTF8.self)) else {
-      throw StopError.outbox("\(path) is not the plan of a split by this version: name another folder")
-    }
-    return plan
-  }
-
-  private static func isOther(_ folder: String) -> String {
-    "\(folder) is not empty, and not the split of this manifest into so many shards: name another folder"
-  }
-
   private func write(
     _ manifest: PlannedManifest, _ assignment: inout ShardAssignment, _ plan: inout ShardPlan, to folder: OpenFolder,
     mode: Int
   ) throws {
     for number in 0..<count { _ = try folder.create("\(number)") }
     let isPrivate = try manifest.findings.hasSecretDefaults || manifest.index.hasSecrets()
-    var lines = ShardLines(
-      folder, name: plan.job + ".jsonl", count: count, mode: isPrivate ? 0o600 : mode_t(mode & 0o666 | 0o600))
+    let mode: mode_t = isPrivate ? 0o600 : mode_t(mode & 0o666 | 0o600)
+    var lines = ShardLines(folder, name: plan.job + ".jsonl", count: count, mode: mode)
     var entries = ResolvedEntries()
     var position = 0
     try manifest.planner.eachItem { item in
@@ -124,7 +102,7 @@ package struct ShardSplit {
       }
     }
     try lines.finish()
-    let file = try folder.create(file: ShardPlan.file)
+    let file = try folder.create(file: ShardPlan.file, mode: mode)
     try file.write(plan.json.text + "\n")
     try file.sync()
   }
@@ -138,13 +116,16 @@ private struct UnfitEntry: Error {
 /// What tells whether a file is the same as before.
 private struct FileState: Equatable {
   let identity: FileIdentity
-  let mode: Int
+  /// Its permissions, for files of the group of this process.
+  let sharedMode: Int
   let sha256: String
 
   init(_ path: String) throws {
     let file = try OpenFile(reading: path)
     let status = try file.status()
-    (identity, mode) = (status.identity, status.mode)
+    guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
+    identity = status.identity
+    sharedMode = status.group == Int(getegid()) ? status.mode : status.mode & ~0o070
     sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: path)
   }
 }

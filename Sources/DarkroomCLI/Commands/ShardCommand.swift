@@ -12,7 +12,7 @@ struct ShardCommand: Command {
     done. A host that is larger than a shard is cut into at most as many parts as --per-host allows at once, and each part may
     use its share of that. Entries tied by "after" stay together, and names are settled, so that no two shards write the same
     file. A changed manifest is divided nearly as before. Of a folder, the files of now are divided. DIR is created, complete or
-    not at all; the same split again changes nothing. - reads a manifest from standard input. With --json, prints plan.json.
+    not at all. - reads a manifest from standard input. With --json, prints plan.json.
     """
   let examples = [
     "darkroom shard split --shards 64 cats.json shards",
@@ -50,9 +50,6 @@ struct ShardCommand: Command {
       return .rejected
     case .divided(let plan, let warnings):
       for warning in warnings { invocation.console.warn("warning: \(warning)") }
-      try invocation.output.print(settings.isJSON ? plan.json.text : plan.text(in: folder))
-    case .unchanged(let plan):
-      invocation.console.note("\(folder) has these shards already")
       try invocation.output.print(settings.isJSON ? plan.json.text : plan.text(in: folder))
     }
     return .success
