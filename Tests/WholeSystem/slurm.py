@@ -22,7 +22,7 @@ SlurmctldPort={port}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-AuthInfo=socket={folder}/munge/socket
+AuthInfo=socket={folder}/munge/socket,cred_expire=5
 CredType=cred/munge
 MpiDefault=none
 StateSaveLocation={folder}/controller
@@ -77,7 +77,7 @@ class Slurm:
 
     def configure(self):
         ports = free_ports(1 + len(self.names))
-        nodes = "".join(f"NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs={self.processors}\n"
+        nodes = "".join(f"NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs={self.processors} RealMemory=4096\n"
                         for name, port in zip(self.names, ports[1:]))
         nodes += "PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE\n"
         for name in ("controller", "munge", *self.names):
