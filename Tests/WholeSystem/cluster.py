@@ -33,7 +33,7 @@ HOSTS, PER_HOST, JOB = 200, 8, "pictures"
 SIZES = {"small": (2000, 16, 0.1), "full": (20000, 64, 0.02)}
 # A worker that has died gives up its shard after so many seconds.
 CLAIM_TIMEOUT = 5
-OPTIONS = ["--allow-net", "127.0.0.0/8", "--per-host", str(PER_HOST), "--quiet", *os.environ.get("CLUSTER_OPTIONS", "").split()]
+OPTIONS = ["--allow-net", "127.0.0.0/8", "--per-host", str(PER_HOST), "--quiet"]
 
 
 def say(text):
@@ -211,6 +211,14 @@ class Workers:
         numbers = dict(line.split() for line in said.splitlines())
         self.array, self.merge = numbers["workers"], numbers["merge"]
 
+    def cancel(self):
+        """Cancels all; no task may queue itself again."""
+        self.cluster.run("scancel", self.array, self.merge)
+        wait_for(lambda: all(task["JobState"] not in ("RUNNING", "COMPLETING") for task in self.tasks().values()),
+                 lambda: f"the end of cancelled tasks: {self.describe()}", 60)
+        states = {task["JobState"] for task in self.tasks().values()}
+        expect(states == {"CANCELLED"}, f"cancelled tasks are {self.describe()}")
+
     def tasks(self):
         return self.cluster.tasks(self.array)
 
@@ -254,13 +262,24 @@ def test_slurm(folder, program, size, server):
         began, workers = time.monotonic(), Workers(cluster, work)
         workers.submit()
 
+        work.reach(0.05, workers.check)
+        workers.cancel()
+        say(f"  cancelled after {work.remember('when the tasks were cancelled')} entries, and submitted again")
+        workers.submit()
+
         work.reach(0.15, workers.check)
-        task = workers.on("n0")[0]
+        task, late = workers.on("n0")
         count = work.remember("when a task was queued again")
         cluster.run("scontrol", "requeue", f"{workers.array}_{task}")
         say(f"  task {task} queued again after {count} entries")
 
-        work.reach(0.4, workers.check)
+        work.reach(0.25, workers.check)
+        # What Slurm does some time before the time limit, which is a minute at least.
+        cluster.run("scancel", "--batch", "--signal=USR1", f"{workers.array}_{late}")
+        wait_for(lambda: int(workers.tasks()[late]["Restarts"]) == 1, "a task near its time limit queues itself again", 60)
+        say(f"  task {late} near its time limit after {work.remember('when a task was near its limit')} entries")
+
+        work.reach(0.45, workers.check)
         running = workers.on("n1")
         expect(running, f"n1 has no task: {workers.describe()}")
         cluster.kill_node("n1")
@@ -270,7 +289,7 @@ def test_slurm(folder, program, size, server):
 
         restarts = workers.wait()
         expect(cluster.states()["n1"].startswith("down"), f"the node that died is {cluster.states()}")
-        expect(restarts[task] >= 1 and all(restarts[number] >= 1 for number in running), f"tasks were queued again: {restarts}")
+        expect(all(restarts[number] >= 1 for number in (task, late, *running)), f"tasks were queued again: {restarts}")
         say(f"  done after {time.monotonic() - began:.0f} s, with 1 of 2 nodes; tasks were queued again {restarts}")
         work.check_requests()
         work.check_results(plain)
