@@ -31,6 +31,8 @@ SKIPPED = 77
 HOSTS, PER_HOST, JOB = 200, 8, "pictures"
 # Entries, shards, and how long the server takes for an answer: the half of all entries that one host has takes half a minute.
 SIZES = {"small": (2000, 16, 0.1), "full": (20000, 64, 0.02)}
+# Workers that run at once; each has two processors of a node.
+TASKS = 8
 # A worker that has died gives up its shard after so many seconds.
 CLAIM_TIMEOUT = 5
 OPTIONS = ["--allow-net", "127.0.0.0/8", "--per-host", str(PER_HOST), "--quiet"]
@@ -205,7 +207,7 @@ class Workers:
     def submit(self):
         options = [*OPTIONS, "--claim-timeout", str(CLAIM_TIMEOUT)]
         said = self.cluster.run(
-            SCRIPTS / "darkroom-submit", self.work.manifest, self.work.shards, self.work.number, "--array=0-3",
+            SCRIPTS / "darkroom-submit", self.work.manifest, self.work.shards, self.work.number, f"--array=0-{TASKS - 1}",
             folder=self.work.folder, OUTBOX=str(self.work.outbox), INBOX=str(self.work.inbox), PROGRAM=self.work.program,
             OPTIONS=" ".join(options), SPLIT_OPTIONS=f"--per-host {PER_HOST}")
         numbers = dict(line.split() for line in said.splitlines())
@@ -257,7 +259,7 @@ def test_slurm(folder, program, size, server):
     say(f"Slurm, {SIZES[size][0]} entries of {HOSTS} hosts in {SIZES[size][1]} shards:")
     work = Shards(folder / "slurm", program, size, server)
     (folder / "cluster").mkdir()
-    with Slurm(folder / "cluster") as cluster:
+    with Slurm(folder / "cluster", processors=TASKS) as cluster:
         plain = work.run_on_one_machine()
         began, workers = time.monotonic(), Workers(cluster, work)
         workers.submit()
@@ -268,7 +270,7 @@ def test_slurm(folder, program, size, server):
         workers.submit()
 
         work.reach(0.15, workers.check)
-        task, late = workers.on("n0")
+        task, late = workers.on("n0")[:2]
         count = work.remember("when a task was queued again")
         cluster.run("scontrol", "requeue", f"{workers.array}_{task}")
         say(f"  task {task} queued again after {count} entries")
