@@ -76,6 +76,9 @@ PARTS = (
          (("Benchmarks/outage.py", "--check", "PROGRAM"),), limit=1500, all_limit=1500, is_long=True),
     Part("package", "the package and its service on a fresh Debian system, in a chroot and with systemd",
          (("Tests/WholeSystem/package.py",),), limit=2400, all_limit=2400, is_long=True),
+    Part("cluster", "shards on a cluster of Slurm whose node dies, and with GNU parallel",
+         (("script/bootstrap", "cluster"), ("Tests/WholeSystem/cluster.py", "--program", "PROGRAM")),
+         limit=1800, all_limit=1800, is_long=True),
     Part("soak", "ten minutes of watch, in which nothing grows",
          (("Benchmarks/soak.py", "--program", "PROGRAM"),), limit=1200, all_limit=1200, is_long=True),
 )
