@@ -112,7 +112,7 @@ package final class DeliveryQueue: Sendable {
   let ledger: Ledger
   let resultsCommitted: @Sendable () -> Void
   let send: @Sendable (Message) -> Void
-  let logs = EntriesLogs()
+  let logs: EntriesLogs
   private let waiting = Mutex(Waiting())
   let held = Mutex(Held())
   private let abandoned = DispatchSemaphore(value: 0)
@@ -124,16 +124,18 @@ package final class DeliveryQueue: Sendable {
   /// - Parameters:
   ///   - outbox: The outbox to which results and reports are delivered.
   ///   - staging: The folder in which results and reports are written.
+  ///   - syncsLogs: Whether rows in `entries.jsonl` are durable when their results are. Default: when the report is.
   ///   - resultsCommitted: Called on the queue's thread when the rows of results are durable.
   ///   - send: Called on the queue's thread.
   package init(
-    outbox: OutboxFolder, staging: String, state: StateFolder, ledger: Ledger,
+    outbox: OutboxFolder, staging: String, state: StateFolder, ledger: Ledger, syncsLogs: Bool = false,
     resultsCommitted: @escaping @Sendable () -> Void, send: @escaping @Sendable (Message) -> Void
   ) {
     self.outbox = outbox
     self.staging = staging
     self.state = state
     self.ledger = ledger
+    logs = EntriesLogs(isSynced: syncsLogs)
     self.resultsCommitted = resultsCommitted
     self.send = send
   }

@@ -16,6 +16,11 @@ final class EntriesLogs: Sendable {
 
   private let logs = Mutex<[Int: Log]>([:])
 
+  /// Whether lines are synced as they are written.
+  private let isSynced: Bool
+
+  init(isSynced: Bool) { self.isSynced = isSynced }
+
   /// Appends rows of one run after its backlog, all or none. When the machine fails, they are added to the backlog for
   /// the next call or for `flush`.
   /// - Throws: `SystemError`.
@@ -26,7 +31,8 @@ final class EntriesLogs: Sendable {
       logs[run.number] = log
       return log
     }
-    _ = try append(log.backlog + Self.lines(rows), to: log, run.number)
+    let file = try append(log.backlog + Self.lines(rows), to: log, run.number)
+    if isSynced { try file.sync() }
   }
 
   /// Writes the backlog of a run, and syncs the file. A log without a backlog is synced when the report is written.

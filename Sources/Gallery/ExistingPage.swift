@@ -56,7 +56,7 @@ package enum ExistingPage: Sendable, Equatable {
   var isVacant: Bool { self == .free || self == .broken }
 
   /// A description of the other file; nil when there is none.
-  var obstacle: String? {
+  package var obstacle: String? {
     switch self {
     case .free, .ours, .broken: nil
     case .foreign(.file): "a file that is not darkroom's"

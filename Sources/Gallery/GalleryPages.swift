@@ -16,7 +16,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   static let share = 50.0
 
   /// The interval at which pages of something live are written without a change, in seconds.
-  static let heartbeat = 10.0
+  package static let heartbeat = 10.0
 
   /// The number of intervals after which a page that was not written again is out of date.
   static let staleAfter = 3.0

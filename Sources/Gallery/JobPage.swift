@@ -8,10 +8,10 @@ import System
 /// precedence. Their number is known in advance, so that no rows are kept in memory.
 package final class JobPage {
   /// The most rows on a page.
-  static let limit = 20_000
+  package static let limit = 20_000
 
   /// The most bytes of rows on a page, since browsers cannot open pages of gigabytes.
-  static let byteLimit = 64 << 20
+  package static let byteLimit = 64 << 20
 
   /// The interval at which the page of a live job reloads itself, in seconds.
   static let refresh = 2
@@ -91,7 +91,7 @@ package final class JobPage {
   ///     relative to the job's folder. Default: nil.
   ///   - total: The number of rows.
   ///   - failed: The number of failed rows.
-  init(
+  package init(
     to file: OpenFile, job: String, head: ReportHead, live: Live? = nil,
     interval: Double = GalleryPages.heartbeat, rejected: (ReportHead, shown: String)? = nil, total: Int, failed: Int,
     limit: Int = JobPage.limit, byteLimit: Int = JobPage.byteLimit
@@ -117,7 +117,7 @@ package final class JobPage {
 
   /// Appends a row, if there is room for it.
   /// - Parameter row: The row as in the report.
-  func add(_ row: String) throws(SystemError) {
+  package func add(_ row: String) throws(SystemError) {
     try row.utf8CString.withUnsafeBufferPointer { text throws(SystemError) in
       if let start = text.baseAddress { try add(start, text.count - 1) }
     }
@@ -152,7 +152,7 @@ package final class JobPage {
     return true
   }
 
-  func end() throws(SystemError) {
+  package func end() throws(SystemError) {
     let remedies = kinds.map { JSONValue.Member($0.text, .string($0.remedy)) }.sorted { $0.key < $1.key }
     try page.append("]," + JSONValue.object([.init("remedies", .object(remedies))]).text.dropFirst())
     try page.end()

@@ -12,11 +12,15 @@ package struct Inbox: Sendable {
   /// One more lock file to honour, anywhere.
   var extraLock: String?
 
+  /// Another folder whose locks to honour. Default: nil, none.
+  private let sharedInbox: String?
+
   private let handle: InboxFolder
 
-  package init(path: String, extraLock: String?) throws(SystemError) {
+  package init(path: String, extraLock: String?, sharedInbox: String? = nil) throws(SystemError) {
     self.path = path
     self.extraLock = extraLock
+    self.sharedInbox = sharedInbox
     handle = try InboxFolder(path)
   }
 
@@ -74,6 +78,7 @@ package struct Inbox: Sendable {
     if let extraLock, (try? FileStatus.exists(extraLock)) ?? true {
       scan.locks.append(Lock(name: extraLock, path: extraLock))
     }
+    if let sharedInbox { scan.locks += try Lock.all(in: sharedInbox) }
     scan.manifests.sort { ($0.identity.modified, $0.file) < ($1.identity.modified, $1.file) }
     scan.locks.sort { $0.name < $1.name }
     return scan

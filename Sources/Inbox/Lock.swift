@@ -22,6 +22,12 @@ package struct Lock: Sendable, Hashable {
     reason = Self.firstLine(of: isFile ? name.text.flatMap { try? folder.open(reading: $0) } : nil)
   }
 
+  /// The locks in a folder that is not this instance's, with their paths as names.
+  static func all(in folder: String) throws(SystemError) -> [Lock] {
+    try Folder.names(in: folder).filter { InboxFile(named: $0) == .lock }
+      .map { Lock(name: "\(folder)/\($0)", path: "\(folder)/\($0)") }
+  }
+
   private static func firstLine(of file: OpenFile?) -> String? {
     guard let file, (try? file.status().kind) == .file, let start = try? file.readStart(1024) else { return nil }
     let line = String(decoding: start.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)

@@ -19,6 +19,11 @@ extension JobIndex {
   /// The entry with an output's name; nil when there is none.
   package func identity(named name: String) throws -> Identity? { try identity("name = ?", .text(name)) }
 
+  /// The position of the row with an output's name; nil when there is none.
+  package func position(named name: String) throws -> Int? {
+    try database.first("SELECT position FROM entries WHERE name = ?", [.text(name)]) { $0.integer(0) }
+  }
+
   private func identity(_ condition: String, _ value: SQLiteValue) throws -> Identity? {
     try database.first(
       """

@@ -15,6 +15,9 @@ package struct Configuration: Sendable {
   /// The folder for the ledger. Default: `OUTBOX/.darkroom`.
   package var state: String
 
+  /// What a process that does one shard of a manifest shares with those that do others. Default: nil, it is none.
+  package var shared: SharedFolders?
+
   /// Which of the three folders are missing and must be created. Default: none.
   package var newFolders: Set<String> = []
 
@@ -171,6 +174,18 @@ package struct Configuration: Sendable {
     filtrations = processors
     transfer.userAgent = "darkroom/" + Tool.version
   }
+}
+
+/// The folders of the processes that do the shards of a manifest. Each process has an inbox and an outbox of its own beside, for
+/// its requests and records.
+package struct SharedFolders: Sendable, Equatable {
+  /// The inbox whose locks hold for all; it exists.
+  package let inbox: String
+
+  /// The outbox for the pictures of all, in the file system of the process's own outbox; it exists.
+  package let outbox: String
+
+  package init(inbox: String, outbox: String) { (self.inbox, self.outbox) = (inbox, outbox) }
 }
 
 /// Whether the pages of the gallery are written.

@@ -48,6 +48,15 @@ package struct HostRules: Sendable, Equatable {
     return changed
   }
 
+  /// Limits the downloads at once from a host, whose other settings stay. A rule that allows fewer stays.
+  /// - Parameter name: As `SourceLocation.hostName` returns it.
+  package mutating func limit(_ name: String, to downloads: Int) {
+    guard let pattern = try? HostPattern(parsing: name) else { return }
+    var rule = HostRule(pattern, like: rule(forHost: pattern.name, port: pattern.port) ?? HostRule(pattern))
+    rule.perHost = min(rule.perHost ?? downloads, downloads)
+    rules[Key(name: pattern.name, port: pattern.port)] = rule
+  }
+
   // MARK: Matching
 
   /// The rule for a location; nil when there is none. The rate applies to a host and all its ports, so it is taken from
@@ -112,6 +121,13 @@ package struct HostRule: Sendable, Equatable {
   package var secrets: String?
 
   package init(_ pattern: HostPattern) { self.pattern = pattern }
+
+  /// A rule for other hosts with the same settings.
+  init(_ pattern: HostPattern, like other: HostRule) {
+    self.init(pattern)
+    (perHost, interval, headersFile, netrcFile) = (other.perHost, other.interval, other.headersFile, other.netrcFile)
+    (settings, secrets) = (other.settings, other.secrets)
+  }
 
   /// The part of the rule that concerns the scheduler.
   var allowance: HostAllowance {

@@ -13,12 +13,18 @@ package struct JobFolder: Sendable {
   /// The open outbox; nil to open it each time.
   var outbox: OpenFolder?
 
+  /// The outbox that has the job's pictures. Default: nil, they are in this folder.
+  var pictures: OpenFolder?
+
   /// - Parameter root: An ancestor of the folder. Default: its parent.
-  init(path: String, name: String, root: String? = nil, outbox: OpenFolder? = nil) {
+  init(
+    path: String, name: String, root: String? = nil, outbox: OpenFolder? = nil, pictures: OpenFolder? = nil
+  ) {
     self.path = path
     self.name = name
     self.root = root ?? Folder.parent(of: path)
     self.outbox = outbox
+    self.pictures = pictures
   }
 
   package var report: String { path + "/report.json" }
@@ -31,8 +37,11 @@ package struct JobFolder: Sendable {
   /// Whether a name is that of the manifest that the job's folder keeps of the last run.
   package static func isManifest(_ name: String) -> Bool { ManifestFileName(name)?.stem == "manifest" }
 
-  /// The path of a file, from its path relative to the job's folder.
-  package func file(_ target: String) -> String { path + "/" + target }
+  /// The path of a file or subfolder, from its path relative to the job's folder.
+  package func file(_ target: String) -> String {
+    guard let pictures, Artifact.Kind.hasFolder(of: target) else { return path + "/" + target }
+    return "\(pictures.path)/\(name)/\(target)"
+  }
 
   /// The relative path of a file that an entry delivers.
   /// - Parameters:
@@ -51,38 +60,40 @@ extension JobFolder {
     return try OpenFolder(root)
   }
 
-  /// The path relative to the outbox, from one relative to the job's folder.
-  private func beneath(_ path: String) -> String {
-    let folder = relative(self.path)
-    return path.isEmpty ? folder : folder + "/" + path
+  /// The outbox that has a file or subfolder, and the path in it, from one relative to the job's folder.
+  private func resolved(_ path: String) throws(SystemError) -> (outbox: OpenFolder, path: String) {
+    if let pictures, Artifact.Kind.hasFolder(of: path) { return (pictures, name + "/" + path) }
+    let folder = String(Substring(self.path.utf8.dropFirst(root.utf8.count + 1)))
+    return (try openOutbox(), path.isEmpty ? folder : folder + "/" + path)
   }
-
-  private func relative(_ path: String) -> String { String(Substring(path.utf8.dropFirst(root.utf8.count + 1))) }
 
   /// Opens the folder or a subfolder.
   /// - Parameter subfolder: A relative path.
   package func open(_ subfolder: String = "") throws(SystemError) -> OpenFolder {
-    try openOutbox().folder(beneath(subfolder))
+    let (outbox, path) = try resolved(subfolder)
+    return try outbox.folder(path)
   }
 
   /// Opens the folder or a subfolder, and creates missing folders.
   /// - Parameter changed: Receives the paths of the folders to which an entry was added, also when an error is thrown.
   package func create(_ subfolder: String = "", changed: inout [String]) throws(SystemError) -> OpenFolder {
-    try openOutbox().create(beneath(subfolder), changed: &changed)
+    let (outbox, path) = try resolved(subfolder)
+    return try outbox.create(path, changed: &changed)
   }
 
   /// Opens the folder or a subfolder, and creates and syncs missing folders.
   package func createDurably(_ subfolder: String = "") throws(SystemError) -> OpenFolder {
-    var changed: [String] = []
-    let folder = try create(subfolder, changed: &changed)
-    for path in changed { try openOutbox().syncFolder(relative(path)) }
+    let (outbox, path) = try resolved(subfolder)
+    let (folder, changed) = try outbox.create(path)
+    for path in changed { try outbox.syncFolder(at: path) }
     return folder
   }
 
   /// Syncs the folder or a subfolder, if it exists.
   package func syncIfThere(_ subfolder: String) throws(SystemError) {
     do throws(SystemError) {
-      try openOutbox().syncFolder(beneath(subfolder))
+      let (outbox, path) = try resolved(subfolder)
+      try outbox.syncFolder(path)
     } catch  where error.cause == .missing || error.cause == .occupied {
       return
     }
@@ -91,14 +102,16 @@ extension JobFolder {
   /// Opens a file for reading.
   /// - Parameter target: Its path relative to the job's folder.
   package func open(file target: String) throws(SystemError) -> OpenFile {
-    try openOutbox().open(reading: beneath(target))
+    let (outbox, path) = try resolved(target)
+    return try outbox.open(reading: path)
   }
 
   /// The status of a path relative to the job's folder. Symbolic links are not followed.
   /// - Returns: nil when the path does not exist, or a component of it is not a folder.
   package func status(of target: String) throws(SystemError) -> FileStatus? {
     do throws(SystemError) {
-      return try openOutbox().status(of: beneath(target))
+      let (outbox, path) = try resolved(target)
+      return try outbox.status(of: path)
     } catch  where error.cause == .missing || error.cause == .occupied {
       return nil
     }
@@ -116,7 +129,8 @@ extension JobFolder {
   /// Whether a path relative to the job's folder names a regular file with these contents.
   /// - Parameter sha256: In lower-case hexadecimal.
   package func holds(_ target: String, bytes: Int, sha256: String) throws(SystemError) -> Bool {
-    try openOutbox().holds(beneath(target), bytes: bytes, sha256: sha256)
+    let (outbox, path) = try resolved(target)
+    return try outbox.holds(path, bytes: bytes, sha256: sha256)
   }
 
   /// Whether a delivered file exists under its final name, unchanged.
@@ -129,8 +143,8 @@ extension JobFolder {
   package func existingFile(
     of target: String, bytes: Int, sha256: String, known: LedgerOutput?, staging: Staging
   ) throws(SystemError) -> ExistingFile? {
-    try ExistingFile(
-      beneath(target), in: openOutbox(), bytes: bytes, sha256: sha256, known: known, staging: staging)
+    let (outbox, path) = try resolved(target)
+    return try ExistingFile(path, in: outbox, bytes: bytes, sha256: sha256, known: known, staging: staging)
   }
 
   /// Creates the job's folder if it is missing.
@@ -157,6 +171,12 @@ extension JobFolder {
 extension OpenFolder {
   /// Syncs a folder beneath it, or itself. Opens it, since a failed sync must not be repeated on a descriptor.
   func syncFolder(_ path: String) throws(SystemError) { try folder(path.isEmpty ? "." : path).sync() }
+
+  /// Syncs a folder beneath it, or itself.
+  /// - Parameter path: A path that begins with its own.
+  func syncFolder(at path: String) throws(SystemError) {
+    try syncFolder(String(Substring(path.utf8.dropFirst(self.path.utf8.count + 1))))
+  }
 }
 
 /// The name of the job's folder, a subfolder or the log is taken by something else, which prevents the job from

@@ -23,7 +23,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
       (self.cancelled, self.reused) = (cancelled, reused)
     }
 
-    var state: JobOutcome.State {
+    package var state: JobOutcome.State {
       if cancelled > 0 {
         .cancelled
       } else if filtered == total {

@@ -7,9 +7,13 @@ package struct OutboxFolder: Sendable {
   /// The open folder; nil for commands that only read the outbox.
   package var handle: OpenFolder?
 
-  package init(path: String, handle: OpenFolder? = nil) {
+  /// The outbox that has the pictures of all jobs. Default: nil, this one.
+  package let pictures: OpenFolder?
+
+  package init(path: String, handle: OpenFolder? = nil, pictures: OpenFolder? = nil) {
     self.path = path
     self.handle = handle
+    self.pictures = pictures
   }
 
   /// The folder for internal files: staging and, by default, the state. Other users can read only `status.json` in it.
@@ -36,7 +40,9 @@ package struct OutboxFolder: Sendable {
   /// The file that names the process that owns the outbox.
   package static let instanceName = "instance"
 
-  package func job(_ name: String) -> JobFolder { JobFolder(path: path + "/" + name, name: name, outbox: handle) }
+  package func job(_ name: String) -> JobFolder {
+    JobFolder(path: path + "/" + name, name: name, outbox: handle, pictures: pictures)
+  }
 
   /// Opens the folder.
   package func open() throws(SystemError) -> OpenFolder {
@@ -45,9 +51,13 @@ package struct OutboxFolder: Sendable {
   }
 
   /// Syncs the folder, or one beneath it.
-  /// - Parameter path: A path that begins with the outbox's.
+  /// - Parameter path: A path that begins with the outbox's, or with that of the outbox for pictures.
   func sync(_ path: String) throws(SystemError) {
-    try open().syncFolder(String(Substring(path.utf8.dropFirst(self.path.utf8.count + 1))))
+    if let pictures, path == pictures.path || path.hasPrefix(pictures.path + "/") {
+      try pictures.syncFolder(at: path)
+    } else {
+      try open().syncFolder(String(Substring(path.utf8.dropFirst(self.path.utf8.count + 1))))
+    }
   }
 
   /// Syncs a folder, if it exists and is a folder.

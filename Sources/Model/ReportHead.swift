@@ -34,7 +34,7 @@ package struct ReportHead: Sendable, Equatable {
     return place
   }
 
-  private subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
+  package subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
 
   package var job: String? { self["job"]?.string }
 

@@ -48,7 +48,8 @@ package struct RunContext: Sendable {
   package var inHistory: RunContext {
     var run = self
     run.folder = JobFolder(
-      path: folder.history + "/" + runID, name: folder.name, root: folder.root, outbox: folder.outbox)
+      path: folder.history + "/" + runID, name: folder.name, root: folder.root, outbox: folder.outbox,
+      pictures: folder.pictures)
     return run
   }
 

@@ -88,7 +88,7 @@ package struct HostBreaker: Equatable, Sendable {
 
   private var lastAnswer = Int.min
 
-  /// When the last answered request began: answers that were under way when the host went away still arrive.
+  /// When the last answered request began.
   private var lastServed = Int.min
 
   /// The silences and other failures without a connection in a row of a host that has never answered, of tries that began one
@@ -170,8 +170,9 @@ package struct HostBreaker: Equatable, Sendable {
       closed.failure = failure
       state = .closed(closed)
     case .open where hasAnswered:
-      // The host has answered another request since this one began: the failure concerns this request only.
-      guard lastAnswer < began else { return false }
+      // The host has answered another request since this one began: the failure concerns this request only. Answers that were
+      // under way still arrive from a host that accepts no connection any more.
+      guard (failure.isUnreachable ? lastServed : lastAnswer) < began else { return false }
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
       closings += 1
       return true

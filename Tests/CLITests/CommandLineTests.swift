@@ -7,7 +7,7 @@ import Testing
     ([], "a command is needed"),
     (["rnu"], "did you mean \"run\""),
     (["shard"], "shard needs an action: split"),
-    (["shard", "run"], "shard run is not available in this version"),
+    (["shard", "run"], "shard run needs the folder of the shards"),
     (["cancel"], "cancel needs the name of a job"),
     (["cancel", "a", ".b"], "\".b\" is not the name of a job"),
     (["run", "--filter", "x"], "did you mean \"--filters\""),

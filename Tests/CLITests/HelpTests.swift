@@ -104,7 +104,9 @@ import Testing
     let options = try Self.options()
     #expect(options.count > 25)
     let folder = try TemporaryFolder()
-    let flags: Set = ["json", "refresh", "all", "keep-originals", "prune", "watch", "fail-empty", "dry-run"]
+    let flags: Set = [
+      "json", "refresh", "all", "keep-originals", "prune", "watch", "fail-empty", "dry-run", "by-index", "partial",
+    ]
     for (option, takers) in options where !["help", "version"].contains(option) {
       guard let other = Self.commands.first(where: { !takers.contains($0) }) else { continue }
       let value = try DarkroomCommand.run(
@@ -144,6 +146,12 @@ import Testing
         #expect(try watch.waitForLine(containing: "watching") != nil)
         #expect(try DarkroomProcess.run(script: example, in: folder, environment: environment).status == 0)
         try watch.stop()
+      case "shard" where !example.contains("split"):
+        let before =
+          "darkroom shard split --shards 2 cats.json shards\n"
+          + (example.contains("merge") ? "darkroom shard run shards\n" : "")
+        let run = try DarkroomProcess.run(script: before + example, in: folder, environment: environment)
+        #expect(run.status == 0, "\(example): \(run.error)")
       case "cancel":
         try FileManager.default.copyItem(atPath: folder.file("cats.json"), toPath: folder.file("inbox/cats.json"))
         let run = try DarkroomProcess.run(script: example, in: folder, environment: environment)

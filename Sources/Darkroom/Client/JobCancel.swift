@@ -23,10 +23,11 @@ package struct JobCancel {
     let open = try OpenRuns(configuration)
     let names = jobs.map(PortableName.job)
     try ask(names.flatMap { open.keys[$0] ?? [] })
-    let unknown = names.filter { open.keys[$0] == nil }
+    let inShards = try cancelShards(of: names)
+    let unknown = names.filter { open.keys[$0] == nil && !inShards.contains($0) }
     if !unknown.isEmpty {
       let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
-      let others = jobs.filter { open.keys[PortableName.job($0)] != nil }
+      let others = jobs.filter { !unknown.contains(PortableName.job($0)) }
       let rest = others.isEmpty ? "" : "; the cancelling of \(others.joined(separator: ", ")) was requested"
       throw StopError.missing(
         (open.obstacle ?? "there is no open job \(names): no manifest in the inbox, and no run that has not ended")
@@ -40,8 +41,22 @@ package struct JobCancel {
   package func cancelAll() throws -> Asked {
     let open = try OpenRuns(configuration)
     try ask(open.keys.values.flatMap { $0 })
+    let inShards = try cancelShards(of: ShardedJobs(outbox: configuration.outbox).names)
     if let obstacle = open.obstacle { throw StopError.missing(obstacle) }
-    return Asked(jobs: open.keys.keys.sorted(), isRunning: open.isRunning)
+    return Asked(jobs: inShards.union(open.keys.keys).sorted(), isRunning: open.isRunning)
+  }
+
+  /// Cancels jobs that are done in shards.
+  /// - Returns: Those of the jobs that are.
+  private func cancelShards(of jobs: [String]) throws(SystemError) -> Set<String> {
+    let sharded = ShardedJobs(outbox: configuration.outbox)
+    var cancelled: Set<String> = []
+    for job in jobs {
+      guard let folder = sharded.path(of: job) else { continue }
+      try ShardFolder.cancel(folder)
+      cancelled.insert(job)
+    }
+    return cancelled
   }
 
   /// The runs that have not ended, and the manifests that were not accepted yet.

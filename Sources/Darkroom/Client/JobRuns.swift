@@ -56,7 +56,7 @@ struct JobRuns {
         last = nil
         if let head = try ReportHead(of: file), let state = head.state {
           let run = head.runID ?? ""
-          last = (run, accepted(head, state))
+          last = (run, configuration.accepted(state, of: head))
           if known.insert(run).inserted { take(head, of: run) }
         }
         read = identity
@@ -88,15 +88,7 @@ struct JobRuns {
   private mutating func take(_ head: ReportHead, of run: String) {
     // A superseded run is left out, since a later run of the job counts.
     guard let state = head.state, state != .superseded else { return }
-    found.append((run, accepted(head, state)))
-  }
-
-  private func accepted(_ head: ReportHead, _ state: JobOutcome.State) -> JobOutcome.State {
-    if configuration.failEmpty, state == .succeeded, head.counts?.total == 0 { return .failed }
-    let isAccepted = head.counts.map {
-      configuration.acceptFailures?.accepts(state, $0, sinceLast: head.sinceLast) == true
-    }
-    return isAccepted == true ? .succeeded : state
+    found.append((run, configuration.accepted(state, of: head)))
   }
 
   /// Records a run in `history`, if its report exists.
@@ -123,5 +115,15 @@ struct JobRuns {
     // A change in the same moment may not change the modification time.
     listed = abs(Clock.wallSeconds - identity.modified.sinceEpoch) < 2 ? nil : identity
     return unread
+  }
+}
+
+extension Configuration {
+  /// The state of a report that counts for the exit code. A job whose failures are accepted has succeeded, and one without entries
+  /// may count as failed.
+  package func accepted(_ state: JobOutcome.State, of head: ReportHead) -> JobOutcome.State {
+    if failEmpty, state == .succeeded, head.counts?.total == 0 { return .failed }
+    let isAccepted = head.counts.map { acceptFailures?.accepts(state, $0, sinceLast: head.sinceLast) == true }
+    return isAccepted == true ? .succeeded : state
   }
 }

@@ -205,10 +205,11 @@ struct JobPlanner: Sendable {
   }
 
   private func plan(_ task: Task, in folder: OpenFolder, _ unsynced: [String]) throws -> Plan {
-    let (job, manifest) = (task.job, task.manifest)
+    var job = task.job
+    let manifest = task.manifest
     var run = task.run
-    // A job's folder that was created just now, or is without an images folder, has no results.
-    run.mayFindFiles = try unsynced.isEmpty && folder.status(of: "images") != nil
+    // A job without an images folder has no results.
+    run.mayFindFiles = try run.folder.status(of: "images") != nil
     let lastRun = try ledger.lastRun(job: job.name)
     var earlier = Plan.EarlierRuns(
       isNone: lastRun == nil, hasOutputs: try ledger.hasOutputs(job: job.name),
@@ -221,6 +222,9 @@ struct JobPlanner: Sendable {
     let mayWarn = !findings.warnings.isEmpty || configuration.prune && earlier.hasOutputs
     let reported = mayWarn ? reportedWarnings(of: lastRun, in: run.folder) : []
     earlier.wasNotPruned = reported.contains { $0.hasPrefix(ReportWarning.notPrunedStart) }
+    if configuration.shared != nil, job.state == .accepted, findings.problems.isEmpty {
+      try EarlierRows(run: run, ledger: ledger, index: index).take(for: &job)
+    }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {
       var plan = try planSource(source, task, run, index, findings, unsynced)

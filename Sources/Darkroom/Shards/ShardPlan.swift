@@ -1,4 +1,5 @@
 import JSON
+import Manifests
 
 /// `plan.json`: how a manifest was divided into shards.
 package struct ShardPlan: Sendable, Equatable {
@@ -68,10 +69,54 @@ package struct ShardPlan: Sendable, Equatable {
   }
 }
 
+extension ShardPlan {
+  /// - Returns: nil for JSON of another version, or that is no plan.
+  init?(_ json: JSONValue) {
+    guard json["version"]?.integer == Self.version, let job = json["job"]?.string,
+      ManifestFileName(job + ".jsonl")?.job == job, !job.contains("/"), !job.hasPrefix("."),
+      let file = json["manifest"]?["file"]?.string, let format = json["manifest"]?["format"]?.string,
+      let sha256 = json["manifest"]?["sha256"]?.string, let perHost = json["per_host"]?.integer, perHost > 0,
+      let hosts = json["hosts"]?.integer, case .array(let shards)? = json["shards"], !shards.isEmpty,
+      case .array(let shared)? = json["shared_hosts"]
+    else { return nil }
+    self.init(
+      job: job, manifest: file, format: format, sha256: sha256, perHost: perHost, hosts: hosts,
+      shards: shards.compactMap(Shard.init), shared: shared.compactMap(SharedHost.init))
+    let isWhole = self.shards.count == shards.count && self.shared.count == shared.count
+    guard isWhole, self.shared.allSatisfy({ $0.shares.allSatisfy { shards.indices.contains($0.shard) } }) else {
+      return nil
+    }
+  }
+}
+
+extension ShardPlan.Shard {
+  fileprivate init?(_ json: JSONValue) {
+    guard let entries = json["entries"]?.integer, let rows = json["rows"]?.integer, entries >= 0, rows >= entries else {
+      return nil
+    }
+    self.init(entries: entries, rows: rows)
+  }
+}
+
 extension ShardPlan.SharedHost {
+  fileprivate init?(_ json: JSONValue) {
+    guard let host = json["host"]?.string, case .array(let shares)? = json["shards"] else { return nil }
+    self.init(host: host, shares: shares.compactMap(Share.init))
+    guard self.shares.count == shares.count else { return nil }
+  }
+
   /// - Parameter shards: The shard of each download at once.
   init(host: String, shardsOfDownloads shards: [Int]) {
     let counts = Dictionary(shards.map { ($0, 1) }, uniquingKeysWith: +)
     self.init(host: host, shares: counts.sorted { $0.key < $1.key }.map { Share(shard: $0.key, downloads: $0.value) })
+  }
+}
+
+extension ShardPlan.SharedHost.Share {
+  fileprivate init?(_ json: JSONValue) {
+    guard let shard = json["shard"]?.integer, let downloads = json["downloads"]?.integer, downloads > 0 else {
+      return nil
+    }
+    self.init(shard: shard, downloads: downloads)
   }
 }

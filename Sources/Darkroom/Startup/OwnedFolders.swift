@@ -41,7 +41,9 @@ struct OwnedFolders {
     // Who does not become the instance creates nothing.
     if configuration.newFolders.contains(configuration.outbox) { try Folder.create(configuration.outbox) }
     let path = try Folder.resolved(configuration.outbox)
-    outbox = OutboxFolder(path: path, handle: try OpenFolder(path))
+    outbox = OutboxFolder(
+      path: path, handle: try OpenFolder(path),
+      pictures: try configuration.shared.map { shared in try OpenFolder(shared.outbox) })
     warnings = Self.warnings(of: inbox, trouble)
     knownOutboxes = inbox.knownOutboxes
     let known = configuration.replacesOutbox ? nil : knownOutboxes.marker(of: path)
@@ -55,6 +57,11 @@ struct OwnedFolders {
     }
     hidden = try outbox.openHidden()
     identity = try hidden.status().identity
+    if let pictures = outbox.pictures, try pictures.status().identity.device != identity.device {
+      throw StopError.outbox(
+        "\(path) and the outbox \(pictures.path) must be in one file system, since results are moved from one to the other"
+      )
+    }
     let outboxLock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)
     try Folder.createDurably(configuration.state, mode: 0o700)
     state = try StateFolder(opening: Folder.resolved(configuration.state))
@@ -78,7 +85,9 @@ struct OwnedFolders {
       }
       try Folder.create(configuration.inbox)
     }
-    return try Inbox(path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile)
+    return try Inbox(
+      path: Folder.resolved(configuration.inbox), extraLock: configuration.lockFile,
+      sharedInbox: configuration.shared?.inbox)
   }
 
   /// - Parameter trouble: Why the inbox cannot be owned; nil when it is.

@@ -69,6 +69,7 @@ final class Services {
     let (outbox, state) = (folders.outbox, folders.state)
     let delivery = DeliveryQueue(
       outbox: outbox, staging: folders.stagingPath, state: state, ledger: ledger,
+      syncsLogs: configuration.shared != nil,
       resultsCommitted: { [downloads] in downloads.commit() }
     ) { [send] in send(.delivery($0)) }
     let pool = DecodingPool(configuration) { [send] in send(.worker($0)) }
@@ -86,9 +87,13 @@ final class Services {
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
       runEnded: { [downloads] in downloads.end(run: $0) }, send: { [send] in send(.job($0)) })
     jobs.table.unknownRuns = earlier.unknownRuns
-    jobs.retention = outbox.handle.map {
-      LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: folders.inbox)
-    }
+    // A shard's ledger goes with the shard's end.
+    jobs.retention =
+      configuration.shared != nil
+      ? nil
+      : outbox.handle.map {
+        LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: folders.inbox)
+      }
     return jobs
   }
 

@@ -31,7 +31,7 @@ extension Configuration {
     let most = hosts.mostPerHost ?? 0
     engine.perHost.connections = max(engine.perHost.connections, most)
     engine.perHost.streams = max(engine.perHost.streams, most)
-    engine.privateFolders = [inbox, outbox, state]
+    engine.privateFolders = [inbox, outbox, state] + (shared.map { [$0.inbox, $0.outbox] } ?? [])
     return engine
   }
 }

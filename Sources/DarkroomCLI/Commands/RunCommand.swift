@@ -104,5 +104,5 @@ struct RunCommand: Command {
 
 extension Signals {
   /// The exit code after a signal; nil without one.
-  fileprivate var exitCode: ExitCode? { first.map { $0 == SIGINT ? .interrupted : .terminated } }
+  var exitCode: ExitCode? { first.map { $0 == SIGINT ? .interrupted : .terminated } }
 }

@@ -1,11 +1,12 @@
 import Darkroom
 import JSON
+import Model
 import System
 
 struct ShardCommand: Command {
   let name = "shard"
-  let operands = "split MANIFEST DIR"
-  let summary = "divide a manifest into shards for several machines"
+  let operands = "split|run|merge|status …"
+  let summary = "divide a manifest among machines, and do its shards"
   let details = """
     shard split MANIFEST DIR writes --shards manifests, DIR/0/JOB.jsonl to DIR/N-1/JOB.jsonl, and DIR/plan.json, which says how
     the manifest was divided. All entries of a host are in one shard, so that the limits of a host hold wherever the shards are
@@ -13,24 +14,48 @@ struct ShardCommand: Command {
     use its share of that. Entries tied by "after" stay together, and names are settled, so that no two shards write the same
     file. A changed manifest is divided nearly as before. Of a folder, the files of now are divided. DIR is created, complete or
     not at all. - reads a manifest from standard input. With --json, prints plan.json.
+
+    shard run DIR claims the next shard that nobody does, one after another until none is left; shard run DIR K, or --by-index,
+    does one. Any number of processes may do so at once, on any machine that has DIR and the outbox. It takes the options of
+    run. Pictures go to the outbox, records to DIR/K; what has ended there is not done again, also when a machine is lost with its
+    state. Locks in the inbox pause all, cancel stops all. Exits with 0 when its shards are complete, whatever became of their
+    entries, and with 75 when something is left.
+
+    shard merge DIR writes the job's one report into the outbox, and exits as run does; with 75 while a shard is not complete,
+    unless --partial. shard status DIR tells which shards are complete, who does the others, and how long they will take.
     """
   let examples = [
     "darkroom shard split --shards 64 cats.json shards",
-    "darkroom shard split --json --shards 8 --per-host 4 cats.json out",
+    "darkroom shard run shards",
+    "darkroom shard status shards",
+    "darkroom shard merge shards",
   ]
 
+  let takesSignals = true
+
+  private static let actions = ["split", "run", "merge", "status"]
+
   func run(_ invocation: Invocation) throws -> ExitCode {
-    guard let action = invocation.operands.first else { throw UsageError("shard needs an action: split") }
-    guard action == "split" else {
-      throw ["run", "merge", "status"].contains(action)
-        ? UsageError.unavailable("shard \(action)")
-        : UsageError(NearestName.unknown("action of shard", action, among: ["split"]))
+    let (action, operands) = (invocation.operands.first, Array(invocation.operands.dropFirst()))
+    if let action, action != "run", Self.actions.contains(action) { try checkOptions(of: action, invocation.settings) }
+    switch action {
+    case "run": return try ShardRunAction(invocation, operands).run()
+    // The others leave nothing that a later start would not put right.
+    case "split": return try Signals.endingAtOnce { try split(operands, invocation) }
+    case "merge": return try Signals.endingAtOnce { try merge(operands, invocation) }
+    case "status": return try Signals.endingAtOnce { try status(operands, invocation) }
+    case let action?: throw UsageError(NearestName.unknown("action of shard", action, among: Self.actions))
+    case nil: throw UsageError("shard needs an action: " + Self.actions.joined(separator: ", "))
     }
-    return try split(invocation)
   }
 
-  private func split(_ invocation: Invocation) throws -> ExitCode {
-    let operands = invocation.operands.dropFirst()
+  /// - Throws: `UsageError` for an option on the command line that only `shard run` takes.
+  private func checkOptions(of action: String, _ settings: Settings) throws {
+    let wrong = OptionTable.all.first { !$0.isListed(for: name) && settings.origins[$0.name] == $0.longName }
+    if let wrong { throw UsageError("shard \(action) does not take \(wrong.longName)") }
+  }
+
+  private func split(_ operands: [String], _ invocation: Invocation) throws -> ExitCode {
     guard let manifest = operands.first, let folder = operands.dropFirst().first, operands.count == 2 else {
       throw UsageError("shard split needs a manifest and the folder to create")
     }
@@ -54,6 +79,54 @@ struct ShardCommand: Command {
     }
     return .success
   }
+
+  private func merge(_ operands: [String], _ invocation: Invocation) throws -> ExitCode {
+    let shards = try Self.folder(operands, of: "merge")
+    let configuration = try invocation.settings.resolved(for: .dropping)
+    let merge = try ShardMerge(shards, outbox: configuration.outbox, hasPage: configuration.gallery == .on)
+    switch try merge.merge(isPartial: invocation.settings.isPartial) {
+    case .unfinished(let left):
+      invocation.console.fail(
+        "\(left.count.of("shard", "shards")) of \(shards.plan.shards.count) are not complete: \(left.listed); nothing was written",
+        hint: "\"darkroom shard run\" goes on with them, and --partial merges what there is")
+      return .tryAgain
+    case .merged(let head, let report, let left):
+      if !left.isEmpty {
+        invocation.console.warn(
+          "warning: \(left.count.of("shard", "shards")) of \(shards.plan.shards.count) are not complete: \(left.listed)"
+        )
+      }
+      let settings = invocation.settings
+      let state = head.state ?? .failed
+      if let counts = head.counts {
+        invocation.console.note(
+          "job \(shards.job) \(state.rawValue): \(counts.filtered) of \(counts.total) filtered, \(counts.failed) failed"
+        )
+      }
+      try invocation.output.print(settings.isJSON ? JSONValue.object(head.members).text : report)
+      return ExitCode([settings.configuration.accepted(state, of: head)])
+    }
+  }
+
+  private func status(_ operands: [String], _ invocation: Invocation) throws -> ExitCode {
+    let settings = invocation.settings
+    let shards = try Self.folder(operands, of: "status")
+    let status = try ShardStatus(of: shards, timeout: settings.claimTimeout)
+    try invocation.output.print(settings.isJSON ? status.json.text : status.text(in: operands[0]))
+    return .success
+  }
+
+  static func folder(_ operands: [String], of action: String) throws -> ShardFolder {
+    guard let path = operands.first, operands.count == 1 else {
+      throw UsageError("shard \(action) needs the folder of the shards")
+    }
+    return try ShardFolder(path)
+  }
+}
+
+extension [Int] {
+  /// Numbers for a message, the first ten of them.
+  var listed: String { prefix(10).map(String.init).joined(separator: ", ") + (count > 10 ? " …" : "") }
 }
 
 extension ShardPlan {
@@ -73,5 +146,30 @@ extension ShardPlan {
     return
       ([head] + cut.prefix(EventLog.shownProblems) + (more > 0 ? ["  and \(more) more hosts; --json prints all"] : []))
       .joined(separator: "\n")
+  }
+}
+
+extension ShardStatus {
+  fileprivate func text(in folder: String) -> String {
+    let open = count(.open) + count(.interrupted)
+    var lines = [
+      "\(folder): job \(job), \(count(.complete)) of \(shards.count.of("shard", "shards")) complete, "
+        + "\(count(.running)) in work, \(open) open; \(ended) of \(rows.of("result", "results"))"
+    ]
+    if isCancelled { lines[0] += "; cancelled" }
+    for shard in shards {
+      let progress = "  \(shard.number): \(shard.ended) of \(shard.rows)"
+      switch shard.state {
+      case .running:
+        lines.append("\(progress), \(shard.holder ?? ""), renewed \(Int(shard.age ?? 0)) s ago")
+      case .interrupted: lines.append("\(progress), interrupted")
+      case .complete, .open: break
+      }
+    }
+    if let rate {
+      let left = secondsLeft.map { ", about \($0.clockText) left" } ?? ""
+      lines.append("\(rate.formatted(.number.precision(.fractionLength(1)))) results per second" + left)
+    }
+    return lines.joined(separator: "\n")
   }
 }

@@ -86,17 +86,20 @@ struct Option: Sendable {
   var longName: String { "--" + name }
 
   /// Whether a command takes it. `doctor` takes the options of `watch` and `check` those of `run`, so that a command line can be
-  /// checked as it is.
+  /// checked as it is. `shard run` takes those of `run`.
   func isTaken(by command: String) -> Bool {
-    let checked = ["doctor": "watch", "check": "run"][command]
+    let checked = ["doctor": "watch", "check": "run", "shard": "run"][command]
     return isUsed(by: command) || !isForOneCall && checked.map(isUsed) ?? false
   }
 
   /// Whether it makes a difference to a command.
   private func isUsed(by command: String) -> Bool { commands?.contains(command) ?? true }
 
-  /// Whether help and completion list it for a command. `check` takes many that make no difference to it.
-  func isListed(for command: String) -> Bool { command == "check" ? isUsed(by: command) : isTaken(by: command) }
+  /// Whether help and completion list it for a command. `check` takes many that make no difference to it, and the help of `run`
+  /// lists those of `shard run`.
+  func isListed(for command: String) -> Bool {
+    ["check", "shard"].contains(command) ? isUsed(by: command) : isTaken(by: command)
+  }
 
   /// The name of its environment variable.
   var variable: String { "DARKROOM_" + name.uppercased().replacing("-", with: "_") }

@@ -38,6 +38,15 @@ enum OptionTable {
       "required: into how many shards to divide a manifest, ten to fifty times the number of processes that will do them"
     ),
     Option(
+      "by-index", \.isByIndex, .flag, of: ["shard"], isForOneCall: true,
+      "run the shard whose number is SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, and no other"),
+    Option(
+      "claim-timeout", \.claimTimeout, .seconds(from: 5), of: ["shard"], isForOneCall: true,
+      "after how long without a sign of life of its process a shard is done by another"),
+    Option(
+      "partial", \.isPartial, .flag, of: ["shard"], isForOneCall: true,
+      "merge what there is, although shards are not complete"),
+    Option(
       "timeout", \.waitTimeout, .seconds(from: 0), of: ["wait"], isForOneCall: true, default: "for ever",
       "how long to wait before exiting with 75"),
     Option(

@@ -21,6 +21,12 @@ struct Settings: Sendable {
   var jobName: String?
   /// The number of shards into which `shard split` divides a manifest.
   var shards: Int?
+  /// Whether `shard run` takes the shard that the scheduler's variables name.
+  var isByIndex = false
+  /// After how many seconds without a renewal the claim of a shard is given up.
+  var claimTimeout = 120.0
+  /// Whether `shard merge` writes a report although shards are not complete.
+  var isPartial = false
   /// How long `wait` waits, in seconds; nil without a limit.
   var waitTimeout: Double?
   /// Whether `status` lists all jobs that have ended, and `cancel` all that have not.

@@ -10,6 +10,7 @@ struct PageSession {
   /// The pages all of whose blocks are run.
   static let pages = [
     "README.md", "Documentation/tutorial.md", "Documentation/folders.md", "Documentation/comparison.md",
+    "Documentation/shards.md",
   ]
 
   /// A block of commands that was run.

@@ -1,0 +1,113 @@
+import Foundation
+import JSON
+import Model
+
+/// The head of the report of a job that was done in shards.
+struct MergedHead {
+  let plan: ShardPlan
+  let runID: String
+
+  /// The heads of the reports of the complete shards.
+  let heads: [ReportHead]
+
+  /// The results of shards that are not complete.
+  var unfinished = JobOutcome.Counts()
+
+  private static let hostLimit = 100
+  private static let warningLimit = 100
+
+  var counts: JobOutcome.Counts {
+    heads.compactMap(\.counts).reduce(unfinished) { sum, counts in
+      JobOutcome.Counts(
+        total: sum.total + counts.total, filtered: sum.filtered + counts.filtered, failed: sum.failed + counts.failed,
+        cancelled: sum.cancelled + counts.cancelled, reused: sum.reused + counts.reused)
+    }
+  }
+
+  var head: ReportHead {
+    let now = JSONValue.time(Int(Date.now.timeIntervalSince1970 * 1000))
+    let started = times("started_at").min() ?? now.string ?? ""
+    let finished = times("finished_at").max() ?? started
+    let head = JSONValue.object([
+      "schema_version": .integer(ReportHead.schemaVersion),
+      "job": .string(plan.job),
+      "run_id": .string(runID),
+      "state": .string(counts.state.rawValue),
+      "tool": .object(["name": .string(Tool.name), "version": .string(Tool.version)]),
+      "manifest": .object([
+        "file": .string(plan.manifest), "format": .string(plan.format), "sha256": .string(plan.sha256),
+      ]),
+      "started_at": .string(started),
+      "finished_at": .string(finished),
+      "duration_s": .number(Self.seconds(from: started, to: finished)),
+      "paused_s": .number(heads.compactMap { $0["paused_s"]?.number }.max() ?? 0),
+      "shards": .object(["total": .integer(plan.shards.count), "complete": .integer(heads.count)]),
+      "counts": counts.json,
+      "bytes": .object([
+        "downloaded": .integer(sum("bytes", "downloaded")), "written": .integer(sum("bytes", "written")),
+      ]),
+      "transfers": transfers,
+      "warnings": warnings.isEmpty ? nil : .array(warnings),
+    ])
+    if case .object(let members) = head { return ReportHead(members: members) }
+    return ReportHead(members: [])
+  }
+
+  /// RFC 3339 times in UTC, with milliseconds, are in the order of their texts.
+  private func times(_ key: String) -> [String] { heads.compactMap { $0[key]?.string } }
+
+  private static func seconds(from: String, to: String) -> Double {
+    let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    guard let from = try? format.parse(from), let to = try? format.parse(to) else { return 0 }
+    return max(0, (to.timeIntervalSince(from) * 1000).rounded() / 1000)
+  }
+
+  private func sum(_ object: String, _ key: String) -> Int {
+    heads.reduce(0) { $0 + ($1[object]?[key]?.integer ?? 0) }
+  }
+
+  private static let transferCounts = ["requests", "retries", "bytes", "connections_reused"]
+
+  private var transfers: JSONValue? {
+    guard heads.contains(where: { $0["transfers"] != nil }) else { return nil }
+    let totals = Self.transferCounts.map { JSONValue.Member($0, .integer(sum("transfers", $0))) }
+    return .object(totals + [.init("hosts", .array(hosts))])
+  }
+
+  /// The hosts with the most requests. One that several shards had has the sums of its numbers, and no median.
+  private var hosts: [JSONValue] {
+    var byName: [String: [JSONValue]] = [:]
+    for head in heads {
+      guard case .array(let hosts)? = head["transfers"]?["hosts"] else { continue }
+      for host in hosts { if let name = host["host"]?.string { byName[name, default: []].append(host) } }
+    }
+    let merged = byName.map { name, hosts in hosts.count == 1 ? hosts[0] : Self.sum(hosts, named: name) }
+    func order(_ host: JSONValue) -> (Int, String) { (-(host["requests"]?.integer ?? 0), host["host"]?.string ?? "") }
+    return Array(merged.sorted { order($0) < order($1) }.prefix(Self.hostLimit))
+  }
+
+  private static func sum(_ hosts: [JSONValue], named name: String) -> JSONValue {
+    var members = [JSONValue.Member("host", .string(name))]
+    members += transferCounts.map { key in
+      .init(key, .integer(hosts.reduce(0) { $0 + ($1[key]?.integer ?? 0) }))
+    }
+    var failures: [String: Int] = [:]
+    for case .object(let counts)? in hosts.map({ $0["failures"] }) {
+      for count in counts { failures[count.key, default: 0] += count.value.integer ?? 0 }
+    }
+    if !failures.isEmpty {
+      members.append(
+        .init("failures", .object(failures.sorted { $0.key < $1.key }.map { .init($0.key, .integer($0.value)) })))
+    }
+    let holds = hosts.reduce(0) { $0 + ($1["holds"]?.integer ?? 0) }
+    return .object(members + (holds > 0 ? [.init("holds", .integer(holds))] : []))
+  }
+
+  private var warnings: [JSONValue] {
+    var texts: Set<String> = []
+    let all = heads.flatMap { head -> [JSONValue] in
+      if case .array(let warnings)? = head["warnings"] { warnings } else { [] }
+    }
+    return Array(all.filter { texts.insert($0.text).inserted }.prefix(Self.warningLimit))
+  }
+}

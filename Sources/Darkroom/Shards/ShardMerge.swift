@@ -1,0 +1,229 @@
+import Delivery
+import Gallery
+import Inbox
+import JSON
+import Model
+import Scheduling
+import System
+
+/// Writes the one report of a job that was done in shards, from their reports: rows in the order of the manifest, the list of
+/// failures, the page. Memory does not grow with the number of entries.
+package struct ShardMerge {
+  package enum Outcome: Sendable {
+    /// - Parameters:
+    ///   - report: The path of the report.
+    ///   - unfinished: The shards whose report was not there.
+    case merged(ReportHead, report: String, unfinished: [Int])
+
+    /// Nothing was written, since these shards are not complete.
+    case unfinished([Int])
+  }
+
+  private let shards: ShardFolder
+  private let outbox: OutboxFolder
+  private let hasPage: Bool
+
+  /// - Parameters:
+  ///   - outbox: The path of the outbox that the shards share.
+  ///   - hasPage: Whether the job gets a page.
+  package init(_ shards: ShardFolder, outbox: String, hasPage: Bool) throws(SystemError) {
+    self.shards = shards
+    self.outbox = OutboxFolder(path: outbox, handle: try OpenFolder(outbox))
+    self.hasPage = hasPage
+  }
+
+  /// - Parameter isPartial: Whether a report is written also when shards are not complete: their ended rows are in it, and the
+  ///   others count as cancelled.
+  /// - Throws: `StopError` when another process owns the outbox, or something is in the way; `SystemError`.
+  package func merge(isPartial: Bool) throws -> Outcome {
+    let heads = try shards.plan.shards.indices.map(shards.report)
+    let unfinished = heads.indices.filter { heads[$0] == nil }
+    guard unfinished.isEmpty || isPartial else { return .unfinished(unfinished) }
+    let hidden = try outbox.openHidden()
+    let lock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)
+    defer { withExtendedLifetime(lock) {} }
+    let (folder, changed) = try hidden.create("staging/shards", mode: 0o700)
+    for path in changed { try Folder.sync(path) }
+    for name in try folder.names().compactMap(\.text) { try folder.remove(name) }
+    let staging = Staging(folder: folder.path, runID: RunID.make(), handle: folder)
+    let target = outbox.job(shards.job)
+    let obstacle = try prepare(target)
+    var merged = MergedHead(plan: shards.plan, runID: staging.runID, heads: heads.compactMap { $0 })
+    let entries = try staging.create(staging.document("entries.jsonl"))
+    let failed = try staging.create(staging.document("failed.jsonl"), mode: 0o600)
+    let hasFailed = try writeRows(to: entries, failed, heads: heads, &merged)
+    let report = try staging.create(staging.document("report.json"))
+    let page = try hasPage && obstacle == nil ? newPage(staging, merged) : nil
+    try writeReport(merged.head, rows: staging.open(staging.document("entries.jsonl")), to: report, page)
+    for file in [entries, failed, report] { try file.sync() }
+    try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
+    if unfinished.isEmpty { ShardedJobs(outbox: outbox.path).remove(shards) }
+    return .merged(merged.head, report: target.report, unfinished: unfinished)
+  }
+
+  /// Creates the job's folder.
+  /// - Returns: What has the name of the page and is none; nil when the page may be written.
+  private func prepare(_ target: JobFolder) throws -> String? {
+    do {
+      var changed: [String] = []
+      _ = try target.prepare(changed: &changed)
+      for path in changed { try outbox.syncIfThere(path) }
+      return try ExistingPage(in: target.open()).obstacle
+    } catch let error as SystemError {
+      throw error
+    } catch {
+      throw StopError.outbox("\(error)")
+    }
+  }
+
+  private func newPage(_ staging: Staging, _ merged: MergedHead) throws -> JobPage {
+    let file = try staging.create(staging.document(ExistingPage.name))
+    let counts = merged.counts
+    return try JobPage(
+      to: file, job: shards.job, head: merged.head, total: counts.total - counts.cancelled, failed: counts.failed)
+  }
+
+  // MARK: Rows
+
+  /// A shard while its entries are merged.
+  private struct Source {
+    var manifest: LineReader
+    var rows: ShardRows?
+    var failed: LineReader?
+
+    /// The number of the next entry in the shard, and that of its first row in the whole manifest.
+    var entry = 0
+    var row = 0
+  }
+
+  /// Writes the rows and the failed entries of all shards in the order of the manifest.
+  /// - Parameter merged: Receives the counts of unfinished shards.
+  /// - Returns: Whether there are failed entries.
+  private func writeRows(
+    to entries: OpenFile, _ failed: OpenFile, heads: [ReportHead?], _ merged: inout MergedHead
+  ) throws -> Bool {
+    var sources: [Int: Source] = [:]
+    var order = PriorityQueue<NextRow>()
+    for number in heads.indices {
+      var source = try source(number, isComplete: heads[number] != nil)
+      guard try advance(&source) else { continue }
+      order.insert(NextRow(row: source.row, shard: number))
+      sources[number] = source
+      if heads[number] == nil { merged.unfinished.total += shards.plan.shards[number].rows }
+    }
+    var (text, failedText, count, hasFailed) = ("", "", 0, false)
+    while let number = order.popFirst()?.shard, var source = sources[number] {
+      let rows = try source.rows?.take(source.entry) ?? []
+      var isFailed = false
+      for row in rows {
+        isFailed = isFailed || ReportRow.isFailed(row)
+        if heads[number] == nil { merged.unfinished.add(isFailed: ReportRow.isFailed(row)) }
+        text += ShardRows.renumbered(row, count) + "\n"
+      }
+      if isFailed, let line = try source.failed?.next() {
+        failedText += line + "\n"
+        hasFailed = true
+      }
+      if text.utf8.count + failedText.utf8.count > 1 << 20 {
+        try entries.write(text)
+        try failed.write(failedText)
+        (text, failedText) = ("", "")
+      }
+      count += 1
+      source.entry += 1
+      if try advance(&source) {
+        order.insert(NextRow(row: source.row, shard: number))
+        sources[number] = source
+      } else {
+        sources[number] = nil
+      }
+    }
+    try entries.write(text)
+    try failed.write(failedText)
+    merged.unfinished.cancelled = merged.unfinished.total - merged.unfinished.filtered - merged.unfinished.failed
+    return hasFailed
+  }
+
+  private func source(_ number: Int, isComplete: Bool) throws -> Source {
+    let folder = try OpenFolder(shards.shard(number))
+    let job = shards.job
+    func reader(_ path: String) -> () throws(SystemError) -> OpenFile {
+      { () throws(SystemError) in try folder.open(reading: path) }
+    }
+    var source = Source(manifest: LineReader(reader("\(job).jsonl")))
+    if isComplete {
+      source.rows = try ShardRows(report: reader("\(job)/report.json"))
+      let failed = "\(job)/\(job).failed.jsonl"
+      if try folder.status(of: failed) != nil { source.failed = LineReader(reader(failed)) }
+    } else if try folder.status(of: job)?.kind == .folder, try folder.status(of: "\(job)/entries.jsonl") != nil {
+      source.rows = try ShardRows(log: folder.open(reading: "\(job)/entries.jsonl"))
+    }
+    return source
+  }
+
+  /// Reads the next line of a shard's manifest.
+  /// - Returns: Whether there is one.
+  private func advance(_ source: inout Source) throws -> Bool {
+    guard let line = try source.manifest.next() else { return false }
+    guard let row = Self.row(of: line) else {
+      throw StopError.missing(
+        "\(shards.path): a manifest of its shards is not what \"shard split\" has written: \(line.prefix(200))")
+    }
+    source.row = row
+    return true
+  }
+
+  /// The number of an entry's first row. The line ends in it, as `shard split` writes it, unless somebody has changed it.
+  private static func row(of line: String) -> Int? {
+    let mark = "\"\(ShardPlan.rowField)\":"
+    let end = line.utf8.reversed().dropFirst().prefix { $0 >= 0x30 && $0 <= 0x39 }
+    let digits = String(decoding: end.reversed(), as: UTF8.self)
+    if line.utf8.last == UInt8(ascii: "}"), line.dropLast(1 + digits.utf8.count).hasSuffix(mark) { return Int(digits) }
+    return (try? JSONValue(parsing: line))?[ShardPlan.rowField]?.integer
+  }
+
+  private func writeReport(_ head: ReportHead, rows: OpenFile, to report: OpenFile, _ page: JobPage?) throws {
+    var text = "{"
+    for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
+    text += "\n\(ReportHead.rowsBegin)"
+    var separator = "\n"
+    var lines = LineReader { () throws(SystemError) in rows }
+    while let row = try lines.next() {
+      text += separator + row
+      separator = ",\n"
+      try page?.add(row)
+      guard text.utf8.count > 1 << 20 else { continue }
+      try report.write(text)
+      text = ""
+    }
+    try report.write(text + "\n]}\n")
+    try page?.end()
+  }
+
+  /// Moves the files to their names, the report last.
+  private func place(in target: JobFolder, _ staging: Staging, hasFailed: Bool, hasPage: Bool) throws {
+    try History(folder: target).putAside()
+    let folder = try target.open()
+    let names = [
+      ("entries.jsonl", "entries.jsonl", true), ("failed.jsonl", Folder.name(of: target.failedManifest), hasFailed),
+      (ExistingPage.name, ExistingPage.name, hasPage), ("report.json", "report.json", true),
+    ]
+    for (staged, name, isWanted) in names {
+      let staged = staging.document(staged)
+      if isWanted { try staging.open().rename(staged, to: folder, as: name) } else { staging.remove(staged) }
+    }
+    try folder.sync()
+  }
+}
+
+extension JobOutcome.Counts {
+  fileprivate mutating func add(isFailed: Bool) { if isFailed { failed += 1 } else { filtered += 1 } }
+}
+
+/// A shard, by the number of its next row.
+private struct NextRow: Comparable {
+  let row: Int
+  let shard: Int
+
+  static func < (a: Self, b: Self) -> Bool { a.row < b.row }
+}

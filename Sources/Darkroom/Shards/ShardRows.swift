@@ -1,0 +1,90 @@
+import Model
+import System
+
+/// The lines of a file, which is opened only while a piece of it is read: there may be more files than descriptors.
+struct LineReader {
+  private let open: () throws(SystemError) -> OpenFile
+  private var offset = 0
+  private var buffer: ArraySlice<UInt8> = []
+  private var isAtEnd = false
+
+  private static let piece = 64 << 10
+
+  init(_ open: @escaping () throws(SystemError) -> OpenFile) { self.open = open }
+
+  /// The next line without its line break, also the last one if that has none; nil at the end.
+  mutating func next() throws(SystemError) -> String? {
+    var searched = buffer.startIndex
+    while true {
+      if let end = buffer[searched...].firstIndex(of: 0x0a) {
+        defer { buffer = buffer[(end + 1)...] }
+        return String(decoding: buffer[..<end], as: UTF8.self)
+      }
+      if isAtEnd {
+        defer { buffer = [] }
+        return buffer.isEmpty ? nil : String(decoding: buffer, as: UTF8.self)
+      }
+      let piece = try open().bytes(Self.piece, at: offset)
+      (offset, isAtEnd) = (offset + piece.count, piece.isEmpty)
+      searched = buffer.count
+      buffer = (Array(buffer) + piece)[...]
+    }
+  }
+}
+
+/// The rows of a shard, in the order of its manifest.
+struct ShardRows {
+  private var next: () throws -> String?
+  private var waiting: String?
+
+  /// The rows of a report.
+  init(report file: @escaping () throws(SystemError) -> OpenFile) throws {
+    var lines = LineReader(file)
+    while let line = try lines.next(), line != ReportHead.rowsBegin {}
+    self.init { () throws in
+      guard let line = try lines.next(), line.hasPrefix("{") else { return nil }
+      return line.hasSuffix(",") ? String(line.dropLast()) : line
+    }
+  }
+
+  /// The rows that have ended of a shard that has not. A line that was being written is left out.
+  init(log file: OpenFile) throws {
+    var rows: [(index: Int, text: String)] = []
+    try ReportRow.each(of: file) { row in
+      if row.state != .cancelled { rows.append((row.index, row.json.text)) }
+    }
+    // Of rows with the same name the last one counts; those of an entry's variants stay in their order.
+    let sorted = rows.enumerated().sorted { ($0.element.index, $0.offset) < ($1.element.index, $1.offset) }
+    var rest = sorted.map(\.element.text).makeIterator()
+    self.init { () throws in rest.next() }
+  }
+
+  private init(_ next: @escaping () throws -> String?) { self.next = next }
+
+  /// The next rows, if they are those of an entry.
+  /// - Parameter entry: The entry's number in the shard, from 0.
+  mutating func take(_ entry: Int) throws -> [String] {
+    var rows: [String] = []
+    while let row = try waiting ?? next() {
+      waiting = row
+      guard Self.index(of: row) == entry else { return rows }
+      rows.append(row)
+      waiting = nil
+    }
+    return rows
+  }
+
+  private static let start = #"{"index":"#
+
+  /// The entry's number in a row; nil for another text.
+  private static func index(of row: String) -> Int? {
+    guard row.hasPrefix(start) else { return nil }
+    return Int(Substring(row.utf8.dropFirst(start.utf8.count).prefix { $0 >= 0x30 && $0 <= 0x39 }))
+  }
+
+  /// A row with the entry's number in the whole manifest.
+  static func renumbered(_ row: String, _ entry: Int) -> String {
+    let rest = row.utf8.drop { $0 != UInt8(ascii: ",") }
+    return start + "\(entry)" + String(Substring(rest))
+  }
+}

@@ -1,0 +1,102 @@
+import Darkroom
+import Model
+import System
+
+/// `shard run`: does shards that nobody else does, each as a run with its own records.
+struct ShardRunAction {
+  private let invocation: Invocation
+  private let shards: ShardFolder
+
+  /// The only shard to do; nil for all.
+  private let number: Int?
+
+  init(_ invocation: Invocation, _ operands: [String]) throws {
+    self.invocation = invocation
+    guard let path = operands.first, operands.count <= 2 else {
+      throw UsageError("shard run needs the folder of the shards, and at most the number of one")
+    }
+    shards = try ShardFolder(path)
+    let given = operands.dropFirst().first
+    guard given == nil || !invocation.settings.isByIndex else {
+      throw UsageError("shard run takes the number of a shard or --by-index, not both")
+    }
+    if let given {
+      number = try Self.number(given, "\"\(given)\"", in: shards)
+    } else {
+      number = try Self.index(invocation.settings, in: shards)
+    }
+    if invocation.settings.configuration.prune {
+      throw UsageError("shard run takes no --prune: the results of other shards are not its own")
+    }
+  }
+
+  private static func number(_ text: String, _ what: String, in shards: ShardFolder) throws -> Int {
+    guard let number = Int(text), shards.plan.shards.indices.contains(number) else {
+      throw UsageError("\(what) is no number of a shard: they are 0 to \(shards.plan.shards.count - 1)")
+    }
+    return number
+  }
+
+  private static let indexVariables = ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"]
+
+  /// The shard that a scheduler's variable names, with `--by-index`.
+  private static func index(_ settings: Settings, in shards: ShardFolder) throws -> Int? {
+    guard settings.isByIndex else { return nil }
+    for name in indexVariables {
+      if let value = settings.environment[name] { return try number(value, "\(name)=\(value)", in: shards) }
+    }
+    throw UsageError("--by-index needs the variable " + indexVariables.joined(separator: " or "))
+  }
+
+  func run() throws -> ExitCode {
+    let (console, settings) = (invocation.console, invocation.settings)
+    let signals = Signals(screen: console.screen)
+    console.beginSummary()
+    let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { console.handle(.warning($0)) }
+    do {
+      let configuration = try retry.run { try settings.resolved() }
+      for folder in [configuration.inbox, configuration.outbox] where configuration.newFolders.contains(folder) {
+        try Folder.create(folder)
+      }
+      let worker = ShardWorker(
+        shards, configuration, state: settings.state == nil ? nil : configuration.state, timeout: settings.claimTimeout)
+      let outcome = try worker.work(
+        on: number,
+        perform: { run, keepAlive in
+          try Darkroom.repairingLedger(configuration: run.configuration, retry: retry, observe: console.handle) {
+            darkroom in
+            darkroom.publish = console.show
+            darkroom.keepAlive = { keepAlive($0, darkroom.stop) }
+            signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))
+            return try darkroom.run(manifests: [run.manifest])
+          }
+        }, wait: signals.wait, note: console.note)
+      console.screen.clear()
+      console.printSummary(folders: settings.folderOptions)
+      report(outcome)
+      return signals.exitCode ?? code(outcome)
+    } catch is CancellationError {
+      return signals.exitCode ?? .terminated
+    }
+  }
+
+  private func report(_ outcome: ShardWorker.Outcome) {
+    let console = invocation.console
+    if shards.isCancelled {
+      console.warn("warning: job \(shards.job) was cancelled; to go on with it, remove \(shards.path)/cancelled")
+    }
+    for (number, held) in outcome.others.sorted(by: { $0.key < $1.key }).prefix(EventLog.shownProblems) {
+      let text = "shard \(number) is done by \(held.holder)"
+      if self.number == nil { console.note(text) } else { console.warn(text) }
+    }
+    let total = number == nil ? shards.plan.shards.count : 1
+    console.note("\(outcome.completed) of \(total.of("shard", "shards")) complete")
+  }
+
+  private func code(_ outcome: ShardWorker.Outcome) -> ExitCode {
+    if shards.isCancelled { return .entriesFailed }
+    if outcome.unfinished.values.contains(where: { $0.states.contains(.rejected) }) { return .rejected }
+    let isLeft = outcome.isStopped || !outcome.unfinished.isEmpty || number != nil && !outcome.others.isEmpty
+    return isLeft ? .tryAgain : .success
+  }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// `shard run`, `shard merge` and `shard status`: a manifest that several processes do together.
+@Suite(.blocking) struct ShardRunTests {
+  private let folders: DarkroomFolders
+  private var folder: TemporaryFolder { folders.folder }
+
+  init() throws { folders = try DarkroomFolders() }
+
+  private func split(_ manifest: String, into shards: Int, _ more: [String] = []) throws {
+    _ = try DarkroomCommand.run(["shard", "split", "--shards", "\(shards)"] + more + [manifest, "shards"], in: folder)
+      .expect(status: 0)
+  }
+
+  /// Does shards to the end.
+  private func work(
+    _ more: String..., environment: [String: String] = [:]
+  ) throws -> DarkroomProcess.Finished {
+    try DarkroomProcess(["shard", "run", "shards"] + more + folders.options, in: folder, environment: environment)
+      .finish()
+  }
+
+  private func start(_ more: String...) throws -> DarkroomProcess {
+    try DarkroomProcess(["shard", "run", "shards"] + more + folders.options, in: folder)
+  }
+
+  private func merge(_ more: String...) throws -> DarkroomProcess.Finished {
+    try DarkroomCommand.run(["shard", "merge", "shards"] + more + folders.named, in: folder)
+  }
+
+  private func rows(_ job: String) throws -> [String] {
+    try folders.report(job).entries.map { "\($0.name) \($0.state)" }
+  }
+
+  /// The lines of a shard's log.
+  private func logged(_ shard: Int, _ job: String) -> Int {
+    (folder.text("shards/\(shard)/\(job)/entries.jsonl") ?? "").split(separator: "\n").count
+  }
+
+  @Test func `shards that two processes do are merged into the report of one run`() throws {
+    let server = try RestartedServer(answering: 1_000_000)
+    var lines = (0..<40).map { number in
+      #"{"url": "\#(server.url("\(number).jpg", host: "127.0.0.\(1 + number % 7)"))", "name": "p/\#(39 - number)"}"#
+    }
+    let url = server.url("v.jpg", host: "127.0.0.3")
+    lines[20] =
+      #"{"url": "\#(url)", "name": "v", "variants": [{"name": "a", "filters": "none"}, {"name": "b", "quality": 50}]}"#
+    lines[7] = #"{"url": "http://10.9.9.9/forbidden.jpg"}"#
+    lines[33] = #"{"url": "\#(server.url("late.jpg", host: "127.0.0.9"))", "after": ["v"]}"#
+    _ = try folder.write(lines.joined(separator: "\n") + "\n", as: "cats.jsonl")
+    try split("cats.jsonl", into: 6)
+    let others = try (start(), start())
+    for process in [others.0, others.1] { try process.finish().expect(status: 0) }
+    let merged = try merge().expect(status: 1)
+    #expect(merged.output == folders.outbox + "/cats/report.json\n")
+    let report = try folders.report("cats")
+    let data = try folders.contents("cats/report.json")
+    #expect(try ReportSchema.violations(of: data) == "")
+    // The same in one run.
+    let whole = try DarkroomFolders()
+    _ = try DarkroomProcess.run(["run", folder.file("cats.jsonl")] + whole.options).expect(status: 1)
+    let expected = try whole.report("cats")
+    #expect(
+      report.counts == expected.counts && report.counts.failed == 1, "\(report.entries.filter { $0.state == "failed" })"
+    )
+    #expect(report.entries.map(\.name) == expected.entries.map(\.name))
+    #expect(report.entries.map(\.index) == expected.entries.map(\.index))
+    #expect(report.entries.map(\.state) == expected.entries.map(\.state))
+    let pictures = { (of: DarkroomFolders) in
+      try of.files().filter { $0.hasPrefix("cats/images/") }.sorted().map { ($0, try of.contents($0)) }
+    }
+    let (found, wanted) = (try pictures(folders), try pictures(whole))
+    #expect(found.map(\.0) == wanted.map(\.0) && found.map(\.1) == wanted.map(\.1) && found.count == 40)
+    #expect(try folders.contents("cats/cats.failed.jsonl").count > 0 && folders.exists("cats/index.html"))
+    let lines2 = String(decoding: try folders.contents("cats/entries.jsonl"), as: UTF8.self).split(separator: "\n")
+    #expect(lines2.count == 41)
+    // The second time there is nothing to do.
+    let again = try work().expect(status: 0)
+    #expect(again.output.isEmpty && again.error.contains("6 of 6 shards complete"), "\(again.error)")
+    #expect(try merge().status == 1 && rows("cats") == report.entries.map { "\($0.name) \($0.state)" })
+    #expect(folder.text("shards/0/.darkroom/state/ledger.sqlite") == nil, "what a shard needs no more is removed")
+  }
+
+  @Test(arguments: [true, false])
+  func `what has ended is not done again when a machine is lost with its state`(isStateLocal: Bool) throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    _ = try folder.write((0..<12).map { server.url("\($0).jpg") + "\n" }.joined(), as: "cats.txt")
+    try split("cats.txt", into: 1, ["--per-host", "2"])
+    let state = try folder.makeFolder("local")
+    let options = ["0", "--filters", "none"] + (isStateLocal ? ["--state", state] : [])
+    let first = try DarkroomProcess(["shard", "run", "shards"] + options + folders.options, in: folder)
+    // Two at once, as many as the split allows.
+    _ = try (server.nextRequest(), server.nextRequest())
+    try server.release(5)
+    for _ in 0..<5 { _ = try server.nextRequest() }
+    _ = eventually({ logged(0, "cats") }, is: { $0 == 5 })
+    try first.kill()
+    let done = folder.text("shards/0/cats/entries.jsonl") ?? ""
+    let left = Set((0..<12).map { "/\($0).jpg" }.filter { !done.contains($0 + "\"") })
+    try FileManager.default.removeItem(atPath: isStateLocal ? state : folder.file("shards/0/.darkroom/state"))
+    _ = try folder.makeFolder("local")
+    // A line that was being written.
+    let log = folder.file("shards/0/cats/entries.jsonl")
+    try ((folder.text("shards/0/cats/entries.jsonl") ?? "") + "{\"index\":3,\"na").write(
+      toFile: log, atomically: false, encoding: .utf8)
+    let second = try DarkroomProcess(["shard", "run", "shards"] + options + folders.options, in: folder)
+    try server.release(9)
+    _ = try second.finish().expect(status: 0)
+    let again = try server.requestsSoFar()
+    #expect(Set(again) == left && again.count == 7, "\(again)")
+    _ = try merge().expect(status: 0)
+    #expect(try folders.report("cats").counts == Report.Counts(total: 12, filtered: 12))
+    #expect(try folders.files().filter { $0.hasPrefix("cats/images/") }.count == 12)
+  }
+
+  @Test func `a state that another machine has gone on without is not used`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    _ = try folder.write((0..<6).map { server.url("\($0).jpg") + "\n" }.joined(), as: "cats.txt")
+    try split("cats.txt", into: 1, ["--per-host", "1"])
+    let states = try (folder.makeFolder("one"), folder.makeFolder("two"))
+    // Three times, each of which does two entries; the third time is on the first machine again.
+    for (turn, state) in [states.0, states.1, states.0].enumerated() {
+      let words = ["shard", "run", "shards", "--filters", "none", "--state", state] + folders.options
+      let process = try DarkroomProcess(words, in: folder)
+      // One is for a request of the process that was killed.
+      try server.release(turn == 0 ? 2 : 3)
+      _ = eventually({ logged(0, "cats") }, is: { $0 >= 2 * turn + 2 })
+      if turn < 2 { try process.kill() } else { _ = try process.finish().expect(status: 0) }
+    }
+    _ = try merge().expect(status: 0)
+    let asked = try server.requestsSoFar()
+    // Those that were under way when a process was killed are asked for again.
+    #expect(Set(asked).count == 6 && asked.count <= 8, "\(asked)")
+  }
+
+  @Test func `a shard that a process does is done by no other, and its claim ends with it`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    _ = try folder.write((0..<2).map { server.url("\($0).jpg") + "\n" }.joined(), as: "cats.txt")
+    try split("cats.txt", into: 2)
+    let numbers = ["0", "1"].filter { folder.text("shards/\($0)/cats.jsonl")?.isEmpty == false }
+    let number = try #require(numbers.first)
+    let first = try start(number, "--claim-timeout", "6")
+    _ = try server.nextRequest()
+    let status = try DarkroomCommand.run(["shard", "status", "shards"], in: folder).expect(status: 0)
+    #expect(status.output.contains("1 in work") && status.output.contains("(process "), "\(status.output)")
+    let second = try work(number, "--claim-timeout", "6")
+    #expect(second.status == 75 && second.error.contains("shard \(number) is done by "), "\(second.error)")
+    try first.kill()
+    let third = try start(number)
+    _ = try server.nextRequest()
+    try server.release(10)
+    _ = try third.finish().expect(status: 0)
+  }
+
+  @Test func `a lock in the shared inbox pauses shards, and cancel stops them`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    _ = try folder.write((0..<8).map { server.url("\($0).jpg") + "\n" }.joined(), as: "cats.txt")
+    try split("cats.txt", into: 1, ["--per-host", "1"])
+    try Data().write(to: URL(fileURLWithPath: folders.inbox + "/x.lock"))
+    let locked = try work("--lock-wait", "0.2")
+    #expect(locked.status == 75 && locked.error.contains("x.lock"), "\(locked.error)")
+    try folders.unlock()
+    let process = try start()
+    _ = try server.nextRequest()
+    try server.release(2)
+    _ = eventually({ logged(0, "cats") }, is: { $0 == 2 })
+    _ = try DarkroomCommand.run(["cancel", "cats"] + folders.named, in: folder).expect(status: 0)
+    let ended = try process.finish()
+    #expect(ended.status == 1 && ended.error.contains("job cats was cancelled"), "\(ended.error)")
+    try server.release(20)
+    #expect(try merge().status == 75)
+    _ = try merge("--partial").expect(status: 1)
+    let report = try folders.report("cats")
+    #expect(
+      report.counts.total == 8 && report.counts.filtered >= 2 && report.counts.cancelled == 8 - report.counts.filtered)
+    #expect(report.entries.count == report.counts.filtered)
+    let again = try work()
+    #expect(again.status == 1 && again.error.contains("/shards/cancelled"), "\(again.error)")
+    try FileManager.default.removeItem(atPath: folder.file("shards/cancelled"))
+    _ = try work().expect(status: 0)
+    _ = try merge().expect(status: 0)
+    #expect(try folders.report("cats").counts == Report.Counts(total: 8, filtered: 8))
+  }
+
+  @Test(arguments: ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"])
+  func `--by-index does the shard that the scheduler's variable names`(variable: String) throws {
+    _ = try folder.write("coffee.jpg\nchelsea.jpg\nrocket.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 3)
+    let wrong = try work("--by-index", environment: [variable: "3"])
+    #expect(wrong.status == 64 && wrong.error.contains("\(variable)=3 is no number of a shard: they are 0 to 2"))
+    _ = try work("--by-index", environment: [variable: "1"]).expect(status: 0)
+    let status = try DarkroomCommand.run(["shard", "status", "--json", "shards"], in: folder).expect(status: 0)
+    #expect(status.output.contains(#"{"shard":1,"state":"complete""#) && status.output.contains(#""state":"open""#))
+    let left = try merge()
+    #expect(left.status == 75 && left.error.contains("2 shards of 3 are not complete: 0, 2"), "\(left.error)")
+    #expect(!folders.exists("cats/report.json"))
+  }
+
+  @Test(
+    arguments: [
+      (["run"], 64, "shard run needs the folder of the shards"), (["run", "shards", "7"], 64, "they are 0 to 1"),
+      (["run", "shards", "0", "1"], 64, "at most the number of one"), (["run", "inbox"], 66, "is no folder of shards"),
+      (["run", "shards", "0", "--by-index"], 64, "not both"),
+      (["run", "shards", "--by-index"], 64, "SLURM_ARRAY_TASK_ID"),
+      (["run", "shards", "--prune"], 64, "takes no --prune"), (["merge"], 64, "needs the folder of the shards"),
+      (["merge", "shards"], 75, "2 shards of 2 are not complete: 0, 1"), (["status", "missing"], 66, "missing"),
+      (["run", "broken"], 66, "plan.json"), (["run", "shards", "--claim-timeout", "1"], 64, "--claim-timeout"),
+    ] as [([String], Int32, String)])
+  func `what is wrong is told`(words: [String], status: Int32, message: String) throws {
+    _ = try folder.write("coffee.jpg\nchelsea.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 2)
+    _ = try folder.makeFolder("broken")
+    _ = try folder.write(#"{"version": 1, "job": "../x"}"#, as: "broken/plan.json")
+    let told = try DarkroomProcess(["shard"] + words + folders.named, in: folder).finish()
+    #expect(told.status == status && told.error.contains(message), "\(told.status) \(told.error)")
+  }
+}

@@ -1,0 +1,67 @@
+import Dispatch
+import Foundation
+import Synchronization
+import System
+import TestSupport
+import Testing
+
+@testable import Darkroom
+
+/// Which process does a shard.
+@Suite struct ShardClaimTests {
+  private let folder: TemporaryFolder
+
+  init() throws { folder = try TemporaryFolder() }
+
+  private func take(timeout: Double = 100) throws -> ShardClaim? {
+    if case .taken(let claim) = try ShardClaim.take(folder.path, timeout: timeout) { claim } else { nil }
+  }
+
+  /// The claims' files, as if another machine had written them so many seconds ago.
+  private func age(_ name: String, seconds: Double) throws {
+    try folder.text(name)?.replacing(#""machine":""#, with: #""machine":"other "#)
+      .write(toFile: folder.file(name), atomically: false, encoding: .utf8)
+    try FileManager.default.setAttributes(
+      [.modificationDate: Date.now.addingTimeInterval(-seconds)], ofItemAtPath: folder.file(name))
+  }
+
+  @Test func `of many processes one takes a shard, and another once it is given back`() throws {
+    let claims = Mutex<[ShardClaim]>([])
+    DispatchQueue.concurrentPerform(iterations: 32) { _ in
+      if let claim = try? take() { claims.withLock { $0.append(claim) } }
+    }
+    let taken = claims.withLock { $0 }
+    #expect(taken.count == 1)
+    taken.first?.release()
+    #expect(try ShardClaim.current(folder.path) == nil)
+    #expect(try take() != nil)
+  }
+
+  @Test func `a claim that was not renewed for too long is taken over, and its holder notices`() throws {
+    let first = try #require(try take())
+    try age("claim-1", seconds: 50)
+    guard case .held(let held) = try ShardClaim.take(folder.path, timeout: 100) else {
+      Issue.record("it was taken")
+      return
+    }
+    #expect(held.number == 1 && held.holder.contains("(process "))
+    #expect(first.renew(timeout: 100))
+    #expect(try take(timeout: 40) == nil, "it was renewed just now")
+    try age("claim-1", seconds: 50)
+    let second = try #require(try take(timeout: 40))
+    #expect(!first.renew(timeout: 40) && second.renew(timeout: 40))
+    first.release()
+    #expect(try ShardClaim.current(folder.path)?.number == 2, "only its holder gives it back")
+    #expect(try folder.names() == ["claim-2"])
+  }
+
+  @Test func `of many processes one takes over a claim`() throws {
+    _ = try take()
+    try age("claim-1", seconds: 50)
+    let count = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 32) { _ in
+      if (try? take(timeout: 40)) != nil { count.withLock { $0 += 1 } }
+    }
+    #expect(count.withLock { $0 } == 1)
+  }
+}
