@@ -1,4 +1,5 @@
 import JobIndex
+import JSON
 import Ledger
 import Model
 import System
@@ -25,7 +26,7 @@ package struct EarlierRows {
   package func take(for job: inout LedgerJob) throws {
     guard let log = try log() else { return }
     try index.prepareNames()
-    var page: [LedgerChange] = [.advance(run.runID, to: .running)]
+    var page: [LedgerChange] = []
     var count = 0
     try ReportRow.each(of: log) { row in
       guard let entry = try entry(of: row) else { return }
@@ -36,15 +37,50 @@ package struct EarlierRows {
       page = []
     }
     guard count > 0 else { return }
-    try ledger.commit(page)
+    // The last commit: after a kill before it they are taken once more.
+    try ledger.commit(page + [.advance(run.runID, to: .running)])
     job.state = .running
-    if try run.folder.status(of: "report.json") != nil { try History(folder: run.folder).putAside() }
+    if try run.folder.status(of: "report.json") != nil { try History(folder: run.folder).putAside(exceptLog: true) }
+  }
+
+  /// Records what a report in the outbox that has the pictures knows of the results of this run's entries: those of an earlier
+  /// folder of shards. They may then be reused and replaced.
+  /// - Returns: Whether there are any.
+  /// - Throws: `SystemError`, `SQLiteError`.
+  package func recall() throws -> Bool {
+    guard let pictures = run.folder.pictures, let log = try merged(in: pictures) else { return false }
+    var names: Set<String> = []
+    try index.eachInOrder { names.insert($0.shownName) }
+    var (page, hasAny): ([LedgerChange], Bool) = ([], false)
+    try ReportRow.each(of: log, where: { names.contains(Self.name(ofRow: $0)) }) { row in
+      page += try files(of: row).filter(isThere).map { .recall($0, job: run.job) }
+      guard page.count >= Self.pageSize else { return }
+      try ledger.commit(page)
+      (page, hasAny) = ([], true)
+    }
+    try ledger.commit(page)
+    return hasAny || !page.isEmpty
+  }
+
+  /// The name in a row's text, without parsing all of it: a merged report may have millions of rows.
+  private static func name(ofRow text: String) -> String {
+    guard let start = text.firstRange(of: #""name":""#)?.upperBound else { return "" }
+    let name = text[start...].prefix { $0 != "\"" }
+    return name.contains("\\") ? (try? JSONValue(parsing: text))?["name"]?.string ?? "" : String(name)
+  }
+
+  private func merged(in outbox: OpenFolder) throws(SystemError) -> OpenFile? {
+    try Self.ifThere { () throws(SystemError) in try outbox.open(reading: run.job + "/entries.jsonl") }
   }
 
   private func log() throws(SystemError) -> OpenFile? {
+    try Self.ifThere { () throws(SystemError) in try run.folder.open(file: Folder.name(of: run.folder.entriesLog)) }
+  }
+
+  private static func ifThere(_ open: () throws(SystemError) -> OpenFile) throws(SystemError) -> OpenFile? {
     do throws(SystemError) {
-      return try run.folder.open(file: Folder.name(of: run.folder.entriesLog))
-    } catch  where error.cause == .missing {
+      return try open()
+    } catch  where error.cause == .missing || error.cause == .occupied {
       return nil
     }
   }
@@ -54,6 +90,16 @@ package struct EarlierRows {
     guard row.state != .cancelled else { return nil }
     let name = row.variant.map { "\(row.name).\($0)" } ?? row.name
     guard let position = try index.position(named: name) else { return nil }
+    let files = files(of: row)
+    guard row.state == .failed || row.output != nil, try files.allSatisfy(isThere) else { return nil }
+    var entry = LedgerEntry(
+      position: position, delivery: files.first, failure: row.ledgerFailure(name: name), row: row.json.text)
+    entry.others = Array(files.dropFirst())
+    return entry
+  }
+
+  /// The result and the original that a row tells of.
+  private func files(of row: ReportRow) -> [Delivery] {
     let original = row.source.flatMap { source in
       source.file.map { Delivery(staged: "", target: $0, bytes: source.bytes, sha256: source.sha256) }
     }
@@ -61,12 +107,7 @@ package struct EarlierRows {
       Delivery(
         staged: "", target: output.file, bytes: output.bytes, sha256: output.sha256, origin: Provenance(row)?.text)
     }
-    let files = [result, original].compactMap { $0 }
-    guard row.state == .failed || result != nil, try files.allSatisfy(isThere) else { return nil }
-    var entry = LedgerEntry(
-      position: position, delivery: files.first, failure: row.ledgerFailure(name: name), row: row.json.text)
-    entry.others = Array(files.dropFirst())
-    return entry
+    return [result, original].compactMap { $0 }
   }
 
   private func isThere(_ file: Delivery) throws -> Bool {

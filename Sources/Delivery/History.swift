@@ -11,10 +11,11 @@ package struct History {
 
   /// Moves the earlier report, manifest, log and list of failures to `history/RUN_ID/`. Does nothing when there is no
   /// earlier run.
+  /// - Parameter exceptLog: Whether `entries.jsonl` stays, because the run that begins takes over its rows. Default: no.
   /// - Throws: `SystemError`.
-  package func putAside() throws(SystemError) {
+  package func putAside(exceptLog: Bool = false) throws(SystemError) {
     let job = try folder.open()
-    let names = try job.names().compactMap(\.text).filter(isOfRun)
+    let names = try job.names().compactMap(\.text).filter { isOfRun($0) && !(exceptLog && $0 == "entries.jsonl") }
     if names.isEmpty { return }
     if try isUnbegun(names, in: job) { return }
     // The report is moved last: while it exists, the remaining files belong to it.

@@ -51,9 +51,13 @@ package struct Recovery {
         for position in succeeded { try index.dependencySucceeded(position) }
       }
     }
+    // What has ended of a shard is what its log says, whatever becomes of the ledger.
+    let isShard = run.folder.pictures != nil
+    if isShard { try log.sync() }
     // The log is replaced, since its last lines may be missing or incomplete.
     try run.staging.open().rename(
       Folder.name(of: log.path), to: run.folder.createDurably(), as: Folder.name(of: run.folder.entriesLog))
+    if isShard { try run.folder.open().sync() }
     return tally
   }
 

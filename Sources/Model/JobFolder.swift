@@ -14,7 +14,7 @@ package struct JobFolder: Sendable {
   var outbox: OpenFolder?
 
   /// The outbox that has the job's pictures. Default: nil, they are in this folder.
-  var pictures: OpenFolder?
+  package var pictures: OpenFolder?
 
   /// - Parameter root: An ancestor of the folder. Default: its parent.
   init(
@@ -156,15 +156,30 @@ extension JobFolder {
     if let kind = try outbox.status(of: Folder.name(of: path))?.kind, kind != .folder {
       throw FolderObstacle(path: path, kind: kind)
     }
+    if let pictures { try checkPictures(in: pictures) }
     let folder = try create(changed: &changed)
     if !changed.isEmpty { return folder }
     for name in Artifact.Kind.allCases.map(\.folder) + ["history"] where try folder.status(of: name)?.kind == .link {
-      throw FolderObstacle(path: file(name), kind: .link)
+      throw FolderObstacle(path: path + "/" + name, kind: .link)
     }
     if let kind = try folder.status(of: Folder.name(of: entriesLog))?.kind, kind != .file {
       throw FolderObstacle(path: entriesLog, kind: kind)
     }
     return folder
+  }
+}
+
+extension JobFolder {
+  /// - Throws: `FolderObstacle` when the folder for the job's pictures, or one of its standard subfolders, is something else;
+  ///   `SystemError`.
+  private func checkPictures(in outbox: OpenFolder) throws {
+    guard let kind = try outbox.status(of: name)?.kind else { return }
+    guard kind == .folder else { throw FolderObstacle(path: "\(outbox.path)/\(name)", kind: kind) }
+    let folder = try outbox.folder(name)
+    for subfolder in Artifact.Kind.allCases.map(\.folder) {
+      guard let kind = try folder.status(of: subfolder)?.kind, kind != .folder else { continue }
+      throw FolderObstacle(path: "\(folder.path)/\(subfolder)", kind: kind)
+    }
   }
 }
 

@@ -184,6 +184,63 @@ import Testing
     #expect(try folders.report("cats").counts == Report.Counts(total: 8, filtered: 8))
   }
 
+  @Test func `a new folder of shards reuses and replaces what an earlier one has delivered`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let names = ["coffee.jpg", "chelsea.jpg", "rocket.jpg"]
+    for turn in 0..<3 {
+      _ = try folder.write(names.map { server.url($0) + "\n" }.joined(), as: "cats.txt")
+      _ = try DarkroomCommand.run(["shard", "split", "--shards", "2", "cats.txt", "shards\(turn)"], in: folder).expect(
+        status: 0)
+      let options = folders.options + (turn == 2 ? ["--filters", "invert()"] : [])
+      _ = try DarkroomProcess(["shard", "run", "shards\(turn)"] + options, in: folder).finish().expect(status: 0)
+      _ = try DarkroomCommand.run(["shard", "merge", "shards\(turn)"] + folders.named, in: folder).expect(status: 0)
+      let counts = try folders.report("cats").counts
+      #expect(counts == Report.Counts(total: 3, filtered: 3, reused: turn == 1 ? 3 : 0))
+    }
+    // The second time the server said that nothing has changed.
+    #expect(
+      try server.accessLog().map { $0.contains("\" 304 ") }
+        == [false, true, false].flatMap { Array(repeating: $0, count: 3) })
+  }
+
+  @Test func `a link in the place of the pictures' folder stops a shard before anything is sent`() throws {
+    _ = try folder.write("coffee.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 1)
+    _ = try folder.makeFolder("outbox/cats")
+    try folder.link("outbox/cats/images", to: "/tmp")
+    let told = try work()
+    #expect(told.status == 73 && told.error.contains("outbox/cats/images is a symbolic link"), "\(told.error)")
+    try FileManager.default.removeItem(atPath: folder.file("outbox/cats/images"))
+    _ = try work().expect(status: 0)
+  }
+
+  @Test func `one broken shard costs itself only`() throws {
+    _ = try folder.write("coffee.jpg\nchelsea.jpg\nrocket.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 3)
+    try "{\"ulr\": 1}\n".write(toFile: folder.file("shards/1/cats.jsonl"), atomically: false, encoding: .utf8)
+    try FileManager.default.removeItem(atPath: folder.file("shards/2"))
+    let told = try work()
+    #expect(told.status == 66 && told.error.contains("shard 2 cannot be done: "), "\(told.status) \(told.error)")
+    #expect(told.error.contains("1 of 3 shards complete") || told.error.contains("0 of 3"), "\(told.error)")
+    _ = try DarkroomCommand.run(["shard", "status", "shards"], in: folder).expect(status: 0)
+  }
+
+  @Test func `merge notices another outbox, and manifests that are not whole`() throws {
+    _ = try folder.write("coffee.jpg\nchelsea.jpg\nrocket.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 1)
+    _ = try work().expect(status: 0)
+    _ = try folder.makeFolder("other")
+    let wrong = try DarkroomCommand.run(["shard", "merge", "shards", "--outbox", "other"], in: folder)
+    #expect(wrong.status == 73 && wrong.error.contains("was begun with another outbox"), "\(wrong.error)")
+    let manifest = folder.text("shards/0/cats.jsonl") ?? ""
+    let lines = manifest.split(separator: "\n").dropLast().map { $0 + "\n" }
+    try lines.joined().write(toFile: folder.file("shards/0/cats.jsonl"), atomically: false, encoding: .utf8)
+    let cut = try merge()
+    #expect(cut.status == 66 && cut.error.contains("nothing was merged") && !folders.exists("cats/report.json"))
+    try manifest.write(toFile: folder.file("shards/0/cats.jsonl"), atomically: false, encoding: .utf8)
+    _ = try merge().expect(status: 0)
+  }
+
   @Test(arguments: ["SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"])
   func `--by-index does the shard that the scheduler's variable names`(variable: String) throws {
     _ = try folder.write("coffee.jpg\nchelsea.jpg\nrocket.jpg\n", as: "cats.txt")

@@ -23,7 +23,7 @@ package struct JobCancel {
     let open = try OpenRuns(configuration)
     let names = jobs.map(PortableName.job)
     try ask(names.flatMap { open.keys[$0] ?? [] })
-    let inShards = try cancelShards(of: names)
+    let inShards = try cancelShards { names.contains($0) }
     let unknown = names.filter { open.keys[$0] == nil && !inShards.contains($0) }
     if !unknown.isEmpty {
       let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -33,7 +33,7 @@ package struct JobCancel {
         (open.obstacle ?? "there is no open job \(names): no manifest in the inbox, and no run that has not ended")
           + rest)
     }
-    return Asked(jobs: jobs, isRunning: open.isRunning)
+    return Asked(jobs: jobs, isRunning: open.isRunning || !inShards.isEmpty)
   }
 
   /// Requests cancelling all open runs.
@@ -41,22 +41,17 @@ package struct JobCancel {
   package func cancelAll() throws -> Asked {
     let open = try OpenRuns(configuration)
     try ask(open.keys.values.flatMap { $0 })
-    let inShards = try cancelShards(of: ShardedJobs(outbox: configuration.outbox).names)
+    let inShards = try cancelShards { _ in true }
     if let obstacle = open.obstacle { throw StopError.missing(obstacle) }
-    return Asked(jobs: inShards.union(open.keys.keys).sorted(), isRunning: open.isRunning)
+    return Asked(jobs: inShards.union(open.keys.keys).sorted(), isRunning: open.isRunning || !inShards.isEmpty)
   }
 
-  /// Cancels jobs that are done in shards.
-  /// - Returns: Those of the jobs that are.
-  private func cancelShards(of jobs: [String]) throws(SystemError) -> Set<String> {
-    let sharded = ShardedJobs(outbox: configuration.outbox)
-    var cancelled: Set<String> = []
-    for job in jobs {
-      guard let folder = sharded.path(of: job) else { continue }
-      try ShardFolder.cancel(folder)
-      cancelled.insert(job)
-    }
-    return cancelled
+  /// Cancels jobs that are done in shards, and not complete.
+  /// - Returns: Their names.
+  private func cancelShards(where isMeant: (String) -> Bool) throws(SystemError) -> Set<String> {
+    let open = SharedOutbox(configuration.outbox).open.filter { isMeant($0.job) }
+    for shards in open { try shards.cancel() }
+    return Set(open.map(\.job))
   }
 
   /// The runs that have not ended, and the manifests that were not accepted yet.

@@ -223,7 +223,9 @@ struct JobPlanner: Sendable {
     let reported = mayWarn ? reportedWarnings(of: lastRun, in: run.folder) : []
     earlier.wasNotPruned = reported.contains { $0.hasPrefix(ReportWarning.notPrunedStart) }
     if configuration.shared != nil, job.state == .accepted, findings.problems.isEmpty {
-      try EarlierRows(run: run, ledger: ledger, index: index).take(for: &job)
+      let rows = EarlierRows(run: run, ledger: ledger, index: index)
+      try rows.take(for: &job)
+      if try rows.recall() { earlier.hasOutputs = true }
     }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {

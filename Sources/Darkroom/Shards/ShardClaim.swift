@@ -21,6 +21,9 @@ package final class ShardClaim: Sendable {
     /// The time of the last renewal, in seconds since 1970, by the clock of the file server.
     package let renewed: Double
 
+    /// After how many seconds without a renewal its holder expects to lose it.
+    package let timeout: Double
+
     /// The machine's name and the process, `node7 (process 1234)`.
     package let holder: String
   }
@@ -34,13 +37,16 @@ package final class ShardClaim: Sendable {
 
   private let folder: OpenFolder
   private let number: Int
-  private let identity: FileIdentity
+  private let timeout: Double
+
+  /// The claim, open since it was taken.
+  private let file: OpenFile
 
   /// When the claim was last renewed, as `Clock.monotonicSeconds`.
   private let renewed = Mutex(Clock.monotonicSeconds)
 
-  private init(_ folder: OpenFolder, _ number: Int, _ identity: FileIdentity) {
-    (self.folder, self.number, self.identity) = (folder, number, identity)
+  private init(_ folder: OpenFolder, _ number: Int, _ file: OpenFile, timeout: Double) {
+    (self.folder, self.number, self.file, self.timeout) = (folder, number, file, timeout)
   }
 
   private static func name(_ number: Int) -> String { prefix + "\(number)" }
@@ -50,49 +56,65 @@ package final class ShardClaim: Sendable {
   /// Takes a shard that nobody does.
   /// - Parameters:
   ///   - path: The shard's folder.
-  ///   - timeout: After how many seconds without a renewal a claim is given up.
+  ///   - timeout: After how many seconds without a renewal a claim is given up, unless its holder has named a longer time.
+  ///   - isLocked: Whether a process has the lock of the shard's records: then it lives, however old its claim is. Default: no.
+  ///   - now: The time of the file server, as `serverTime`. Called only when somebody has a claim.
   /// - Throws: `SystemError`.
-  package static func take(_ path: String, timeout: Double) throws(SystemError) -> Outcome {
+  package static func take(
+    _ path: String, timeout: Double, isLocked: () throws(SystemError) -> Bool = { () throws(SystemError) in false },
+    now: () throws(SystemError) -> Double
+  ) throws(SystemError) -> Outcome {
     let folder = try OpenFolder(path)
     while true {
       let last = try latest(in: folder)
       if let last {
-        let claim = Content(try? folder.open(reading: name(last.number)))
-        let held = Held(number: last.number, renewed: last.renewed, holder: claim.holder)
-        if !claim.isReleased, !claim.isDead, try serverTime(in: folder) - last.renewed < timeout { return .held(held) }
+        let isFree = last.content.isReleased || last.content.isDead
+        var age = Double.infinity
+        if !isFree { age = try now() - last.held.renewed }
+        if age < max(timeout, last.content.timeout) { return .held(last.held) }
+        if try isLocked() { return .held(last.held) }
       }
-      let number = (last?.number ?? 0) + 1
+      let number = (last?.held.number ?? 0) + 1
       let file: OpenFile
       do throws(SystemError) {
         file = try folder.create(file: name(number), mode: 0o644)
       } catch  where error.code == EEXIST {
         continue
       }
-      try file.write(Content().text)
+      try file.write(Content(timeout: timeout).text)
       try file.sync()
       // Another process may have got a later number, and removed the earlier ones, since this one has looked.
-      guard try latest(in: folder)?.number == number else {
+      guard try numbers(in: folder).max() == number else {
         try? folder.remove(name(number))
         continue
       }
       try? removeOlder(than: number, in: folder)
-      return .taken(ShardClaim(folder, number, try file.status().identity))
+      return .taken(ShardClaim(folder, number, file, timeout: timeout))
     }
   }
 
   /// The claim of a shard; nil when nobody has claimed it, or it was given back.
   package static func current(_ path: String) throws(SystemError) -> Held? {
-    let folder = try OpenFolder(path)
-    guard let last = try latest(in: folder) else { return nil }
-    let content = Content(try? folder.open(reading: name(last.number)))
-    if content.isReleased || content.isDead { return nil }
-    return Held(number: last.number, renewed: last.renewed, holder: content.holder)
+    guard let last = try latest(in: OpenFolder(path)), !last.content.isReleased, !last.content.isDead else {
+      return nil
+    }
+    return last.held
   }
 
-  private static func latest(in folder: OpenFolder) throws(SystemError) -> (number: Int, renewed: Double)? {
-    let numbers = try numbers(in: folder)
-    guard let number = numbers.max(), let status = try folder.status(of: name(number)) else { return nil }
-    return (number, status.identity.modified.sinceEpoch)
+  /// The claim that holds, or did. Its time is that of the open file, which a file server is asked for.
+  private static func latest(in folder: OpenFolder) throws(SystemError) -> (held: Held, content: Content)? {
+    guard let number = try numbers(in: folder).max() else { return nil }
+    let file: OpenFile
+    do throws(SystemError) {
+      file = try folder.open(reading: name(number))
+    } catch  where error.cause == .missing {
+      return nil
+    }
+    let content = Content(file)
+    let held = Held(
+      number: number, renewed: try file.status().identity.modified.sinceEpoch, timeout: content.timeout,
+      holder: content.holder)
+    return (held, content)
   }
 
   private static func numbers(in folder: OpenFolder) throws(SystemError) -> [Int] {
@@ -105,36 +127,41 @@ package final class ShardClaim: Sendable {
 
   /// The time of the file server, which may differ from that of this machine, in seconds since 1970.
   package static func serverTime(in folder: OpenFolder) throws(SystemError) -> Double {
-    let name = ".time-" + RunID.make()
-    let file = try folder.create(file: name, mode: 0o600)
-    defer { try? folder.remove(name) }
+    let file = try folder.open(updating: ".time", mode: 0o644)
+    try touch(file)
     return try file.status().identity.modified.sinceEpoch
+  }
+
+  /// Sets the time of a file to that of the file server.
+  private static func touch(_ file: OpenFile) throws(SystemError) {
+    guard futimens(file.descriptor, nil) == 0 else { throw SystemError("futimens", file.path) }
   }
 
   // MARK: Holding
 
   /// Sets the time of the claim.
-  /// - Parameter timeout: As in `take`.
   /// - Returns: Whether this process still has it: nobody has taken it over, and it was renewed in time.
-  package func renew(timeout: Double) -> Bool {
+  package func renew() -> Bool {
     do throws(SystemError) {
-      guard let found = try folder.status(of: Self.name(number)), found.identity.isSameNode(as: identity),
-        try Self.numbers(in: folder).max() == number
+      guard let found = try folder.status(of: Self.name(number)),
+        try found.identity.isSameNode(as: file.status().identity), try Self.numbers(in: folder).max() == number
       else { return false }
-      folder.touch(Self.name(number))
+      try Self.touch(file)
       renewed.withLock { $0 = Clock.monotonicSeconds }
       return true
     } catch {
-      return error.cause.isOfMachine && Clock.monotonicSeconds - renewed.withLock { $0 } < timeout / 2
+      // It was removed on the server, where another process has taken the next number.
+      if error.code == ESTALE || error.code == ENOENT { return false }
+      return Clock.monotonicSeconds - renewed.withLock { $0 } < timeout / 2
     }
   }
 
   /// Gives the shard back, done or not.
   package func release() {
-    guard let file = try? folder.open(updatingExisting: Self.name(number)), let now = try? file.status().identity,
-      now.isSameNode(as: identity)
+    guard let now = try? folder.status(of: Self.name(number))?.identity, let own = try? file.status().identity,
+      now.isSameNode(as: own)
     else { return }
-    try? file.replaceContents(with: Content(isReleased: true).text)
+    try? file.replaceContents(with: Content(timeout: timeout, isReleased: true).text)
   }
 
   // MARK: The file
@@ -143,16 +170,17 @@ package final class ShardClaim: Sendable {
   private struct Content {
     private let json: JSONValue
 
-    /// - Parameter file: nil counts as an empty file, as of a process that has not written it yet.
-    init(_ file: OpenFile?) {
-      let start = (try? file?.readStart(4096)) ?? []
+    /// - Parameter file: May be empty, when the process has not written it yet.
+    init(_ file: OpenFile) {
+      let start = (try? file.readStart(4096)) ?? []
       json = (try? JSONValue(parsing: String(decoding: start, as: UTF8.self))) ?? .object([])
     }
 
-    init(isReleased: Bool = false) {
+    init(timeout: Double, isReleased: Bool = false) {
       json = .object([
         "host": .string(ProcessInfo.processInfo.hostName), "process": .integer(Int(getpid())),
-        "machine": .string(Self.machine), "started": .string(ProcessStart.of(Int(getpid())) ?? ""),
+        "timeout": .number(timeout), "machine": .string(Self.machine),
+        "started": .string(ProcessStart.of(Int(getpid())) ?? ""),
         "released": isReleased ? .bool(true) : nil,
       ])
     }
@@ -160,6 +188,8 @@ package final class ShardClaim: Sendable {
     var text: String { json.text + "\n" }
 
     var isReleased: Bool { json["released"] == .bool(true) }
+
+    var timeout: Double { json["timeout"]?.number ?? 0 }
 
     var holder: String {
       guard let host = json["host"]?.string, let process = json["process"]?.integer else { return "somebody" }
@@ -169,7 +199,8 @@ package final class ShardClaim: Sendable {
     /// Whether the holder was a process of this machine that has ended. In containers of one machine the same numbers stand for
     /// different processes.
     var isDead: Bool {
-      guard json["machine"]?.string == Self.machine, let process = json["process"]?.integer,
+      guard !ProcessStart.bootID().isEmpty, json["machine"]?.string == Self.machine,
+        let process = json["process"]?.integer,
         let started = json["started"]?.string, !started.isEmpty
       else { return false }
       return !ProcessStart.isRunning(process, startedAt: started)

@@ -1,4 +1,5 @@
 import Glibc
+import Inbox
 import JSON
 import Model
 import System
@@ -57,51 +58,22 @@ package struct ShardFolder: Sendable {
     return head
   }
 
+  /// Whether a process has the lock of a shard's records, here or, where the file system has such locks, on another machine.
+  func isLocked(_ number: Int) throws(SystemError) -> Bool {
+    try InstanceLock.holder(file: OutboxFolder.hidden(OutboxFolder.instanceName), beneath: shard(number)) != nil
+  }
+
+  /// Whether all shards are complete.
+  var isComplete: Bool { plan.shards.indices.allSatisfy { ((try? report(of: $0)) ?? nil) != nil } }
+
   // MARK: Cancelling
 
   package var isCancelled: Bool { (try? FileStatus.exists(path + "/" + Self.cancelFile)) ?? false }
 
   /// Cancels all shards, those that are done now and those that would be done later.
-  static func cancel(_ path: String) throws(SystemError) {
+  func cancel() throws(SystemError) {
     let folder = try OpenFolder(path)
-    try folder.open(updating: cancelFile, mode: 0o644).sync()
+    try folder.open(updating: Self.cancelFile, mode: 0o644).sync()
     try folder.sync()
-  }
-}
-
-/// The jobs that are done in shards with an outbox: for each a file in the outbox's hidden folder that names the folder of shards.
-package struct ShardedJobs {
-  private let outbox: String
-  private static let folder = "shards"
-
-  /// - Parameter outbox: The path of the outbox that is shared.
-  package init(outbox: String) { self.outbox = outbox }
-
-  /// Adds a job.
-  /// - Throws: `StopError.outbox`, `SystemError`.
-  func add(_ shards: ShardFolder) throws {
-    let hidden = try OutboxFolder(path: outbox).openHidden()
-    let folder = try hidden.create(Self.folder).folder
-    if path(of: shards.job) != shards.path { try folder.replace(shards.job, with: shards.path + "\n", mode: 0o644) }
-  }
-
-  /// Removes a job whose report is complete.
-  func remove(_ shards: ShardFolder) {
-    guard path(of: shards.job) == shards.path else { return }
-    try? OpenFolder(outbox).folder(OutboxFolder.hidden(Self.folder)).remove(shards.job)
-  }
-
-  /// The folder of shards of a job; nil when it is not done in shards.
-  package func path(of job: String) -> String? {
-    guard let file = try? OpenFolder(outbox).open(reading: OutboxFolder.hidden(Self.folder + "/" + job)),
-      let start = try? file.readStart(4096), start.last == 0x0a
-    else { return nil }
-    return String(decoding: start.dropLast(), as: UTF8.self)
-  }
-
-  /// Their names, sorted.
-  package var names: [String] {
-    let folder = try? OpenFolder(outbox).folder(OutboxFolder.hidden(Self.folder))
-    return ((try? folder?.names()) ?? []).compactMap(\.text).filter { path(of: $0) != nil }.sorted()
   }
 }

@@ -39,6 +39,7 @@ package struct ShardMerge {
     let heads = try shards.plan.shards.indices.map(shards.report)
     let unfinished = heads.indices.filter { heads[$0] == nil }
     guard unfinished.isEmpty || isPartial else { return .unfinished(unfinished) }
+    try SharedOutbox(outbox.path).check(shards)
     let hidden = try outbox.openHidden()
     let lock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)
     defer { withExtendedLifetime(lock) {} }
@@ -57,7 +58,6 @@ package struct ShardMerge {
     try writeReport(merged.head, rows: staging.open(staging.document("entries.jsonl")), to: report, page)
     for file in [entries, failed, report] { try file.sync() }
     try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
-    if unfinished.isEmpty { ShardedJobs(outbox: outbox.path).remove(shards) }
     return .merged(merged.head, report: target.report, unfinished: unfinished)
   }
 
@@ -87,9 +87,17 @@ package struct ShardMerge {
 
   /// A shard while its entries are merged.
   private struct Source {
+    let number: Int
+    let isComplete: Bool
     var manifest: LineReader
     var rows: ShardRows?
     var failed: LineReader?
+
+    /// The next entry's line of the manifest.
+    var line = ""
+
+    /// How many rows were merged.
+    var merged = 0
 
     /// The number of the next entry in the shard, and that of its first row in the whole manifest.
     var entry = 0
@@ -106,7 +114,10 @@ package struct ShardMerge {
     var order = PriorityQueue<NextRow>()
     for number in heads.indices {
       var source = try source(number, isComplete: heads[number] != nil)
-      guard try advance(&source) else { continue }
+      guard try advance(&source) else {
+        try checkEnd(of: &source)
+        continue
+      }
       order.insert(NextRow(row: source.row, shard: number))
       sources[number] = source
       if heads[number] == nil { merged.unfinished.total += shards.plan.shards[number].rows }
@@ -114,13 +125,14 @@ package struct ShardMerge {
     var (text, failedText, count, hasFailed) = ("", "", 0, false)
     while let number = order.popFirst()?.shard, var source = sources[number] {
       let rows = try source.rows?.take(source.entry) ?? []
+      source.merged += rows.count
       var isFailed = false
       for row in rows {
         isFailed = isFailed || ReportRow.isFailed(row)
         if heads[number] == nil { merged.unfinished.add(isFailed: ReportRow.isFailed(row)) }
         text += ShardRows.renumbered(row, count) + "\n"
       }
-      if isFailed, let line = try source.failed?.next() {
+      if isFailed, let line = source.isComplete ? try source.failed?.next() : source.line {
         failedText += line + "\n"
         hasFailed = true
       }
@@ -135,6 +147,7 @@ package struct ShardMerge {
         order.insert(NextRow(row: source.row, shard: number))
         sources[number] = source
       } else {
+        try checkEnd(of: &source)
         sources[number] = nil
       }
     }
@@ -150,7 +163,7 @@ package struct ShardMerge {
     func reader(_ path: String) -> () throws(SystemError) -> OpenFile {
       { () throws(SystemError) in try folder.open(reading: path) }
     }
-    var source = Source(manifest: LineReader(reader("\(job).jsonl")))
+    var source = Source(number: number, isComplete: isComplete, manifest: LineReader(reader("\(job).jsonl")))
     if isComplete {
       source.rows = try ShardRows(report: reader("\(job)/report.json"))
       let failed = "\(job)/\(job).failed.jsonl"
@@ -165,12 +178,25 @@ package struct ShardMerge {
   /// - Returns: Whether there is one.
   private func advance(_ source: inout Source) throws -> Bool {
     guard let line = try source.manifest.next() else { return false }
-    guard let row = Self.row(of: line) else {
-      throw StopError.missing(
-        "\(shards.path): a manifest of its shards is not what \"shard split\" has written: \(line.prefix(200))")
-    }
-    source.row = row
+    guard let row = Self.row(of: line) else { throw changed(source.number) }
+    (source.row, source.line) = (row, line)
     return true
+  }
+
+  /// Checks that a shard had as many entries as the plan says, and that all its rows belonged to one.
+  /// - Throws: `StopError.missing`.
+  private func checkEnd(of source: inout Source) throws {
+    let plan = shards.plan.shards[source.number]
+    let isWhole =
+      try source.entry == plan.entries && source.rows?.isAtEnd() != false
+      && (!source.isComplete || source.merged == plan.rows)
+    guard isWhole else { throw changed(source.number) }
+  }
+
+  private func changed(_ number: Int) -> StopError {
+    .missing(
+      "\(shards.manifest(of: number)) is not what \"shard split\" has written, or its report is of another manifest; nothing was merged"
+    )
   }
 
   /// The number of an entry's first row. The line ends in it, as `shard split` writes it, unless somebody has changed it.

@@ -91,7 +91,9 @@ extension ShardPlan {
 
 extension ShardPlan.Shard {
   fileprivate init?(_ json: JSONValue) {
-    guard let entries = json["entries"]?.integer, let rows = json["rows"]?.integer, entries >= 0, rows >= entries else {
+    guard let entries = json["entries"]?.integer, let rows = json["rows"]?.integer, rows >= entries, entries >= 0,
+      rows <= 1 << 40
+    else {
       return nil
     }
     self.init(entries: entries, rows: rows)

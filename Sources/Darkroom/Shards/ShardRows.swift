@@ -8,6 +8,9 @@ struct LineReader {
   private var buffer: ArraySlice<UInt8> = []
   private var isAtEnd = false
 
+  /// Where the last line began.
+  private(set) var start = 0
+
   private static let piece = 64 << 10
 
   init(_ open: @escaping () throws(SystemError) -> OpenFile) { self.open = open }
@@ -15,6 +18,7 @@ struct LineReader {
   /// The next line without its line break, also the last one if that has none; nil at the end.
   mutating func next() throws(SystemError) -> String? {
     var searched = buffer.startIndex
+    start = offset - buffer.count
     while true {
       if let end = buffer[searched...].firstIndex(of: 0x0a) {
         defer { buffer = buffer[(end + 1)...] }
@@ -48,15 +52,20 @@ struct ShardRows {
   }
 
   /// The rows that have ended of a shard that has not. A line that was being written is left out.
+  /// - Throws: `SystemError`.
   init(log file: OpenFile) throws {
-    var rows: [(index: Int, text: String)] = []
-    try ReportRow.each(of: file) { row in
-      if row.state != .cancelled { rows.append((row.index, row.json.text)) }
+    var lines = LineReader { () throws(SystemError) in file }
+    var rows: [(index: Int, start: Int, count: Int)] = []
+    while let line = try lines.next() {
+      guard let row = try? ReportRow(parsing: line), row.state != .cancelled else { continue }
+      rows.append((row.index, lines.start, line.utf8.count))
     }
-    // Of rows with the same name the last one counts; those of an entry's variants stay in their order.
-    let sorted = rows.enumerated().sorted { ($0.element.index, $0.offset) < ($1.element.index, $1.offset) }
-    var rest = sorted.map(\.element.text).makeIterator()
-    self.init { () throws in rest.next() }
+    // The rows of an entry's variants stay in their order.
+    rows.sort { ($0.index, $0.start) < ($1.index, $1.start) }
+    var rest = rows.makeIterator()
+    self.init { () throws in
+      try rest.next().map { String(decoding: try file.bytes($0.count, at: $0.start), as: UTF8.self) }
+    }
   }
 
   private init(_ next: @escaping () throws -> String?) { self.next = next }
@@ -67,24 +76,22 @@ struct ShardRows {
     var rows: [String] = []
     while let row = try waiting ?? next() {
       waiting = row
-      guard Self.index(of: row) == entry else { return rows }
+      guard ReportRow.index(row) == entry else { return rows }
       rows.append(row)
       waiting = nil
     }
     return rows
   }
 
-  private static let start = #"{"index":"#
-
-  /// The entry's number in a row; nil for another text.
-  private static func index(of row: String) -> Int? {
-    guard row.hasPrefix(start) else { return nil }
-    return Int(Substring(row.utf8.dropFirst(start.utf8.count).prefix { $0 >= 0x30 && $0 <= 0x39 }))
+  /// Whether all rows were taken.
+  mutating func isAtEnd() throws -> Bool {
+    waiting = try waiting ?? next()
+    return waiting == nil
   }
 
   /// A row with the entry's number in the whole manifest.
   static func renumbered(_ row: String, _ entry: Int) -> String {
     let rest = row.utf8.drop { $0 != UInt8(ascii: ",") }
-    return start + "\(entry)" + String(Substring(rest))
+    return #"{"index":"# + "\(entry)" + String(Substring(rest))
   }
 }

@@ -31,9 +31,7 @@ package struct ShardRun {
     own.outbox = records.path
     own.inbox = records.hidden + "/inbox"
     _ = try hidden.create("inbox", mode: 0o700)
-    own.state =
-      state.map { "\($0)/shards/\(MessageDigest.hexDigest(of: shards.path).prefix(16))-\(number)" }
-      ?? records.hidden + "/state"
+    own.state = Self.state(of: number, shards, in: state)
     own.newFolders = []
     own.gallery = .off
     // They concern the whole job.
@@ -75,6 +73,17 @@ package struct ShardRun {
     for job in status.jobs {
       if let file = try? inbox.create(file: CancelRequest.name(job.run_id), mode: 0o600) { try? file.sync() }
     }
+  }
+
+  /// The path of a shard's state.
+  private static func state(of number: Int, _ shards: ShardFolder, in folder: String?) -> String {
+    folder.map { "\($0)/shards/\(MessageDigest.hexDigest(of: shards.path).prefix(16))-\(number)" }
+      ?? shards.records(of: number).hidden + "/state"
+  }
+
+  /// Removes the state that is left of a shard which another process has completed.
+  static func removeState(ofComplete number: Int, _ shards: ShardFolder, _ folder: String?) {
+    try? FileManager.default.removeItem(atPath: state(of: number, shards, in: folder))
   }
 
   /// Removes the state of a complete shard.

@@ -52,9 +52,9 @@ package struct ShardStatus: Sendable {
       let log = try folder.records(of: number).job(folder.job).status(of: "entries.jsonl")
       let ended = try log.map { _ in try Self.lines(in: folder.records(of: number).job(folder.job)) } ?? 0
       // A user who may only read the folder cannot ask for the server's time.
-      let claim = try ShardClaim.current(folder.shard(number))
+      let claim = try? ShardClaim.current(folder.shard(number))
       let age = claim.map { (now ?? Clock.wallSeconds) - $0.renewed }
-      guard let claim, let age, age < timeout else {
+      guard let claim, let age, age < max(timeout, claim.timeout) else {
         return Shard(number: number, state: log == nil ? .open : .interrupted, rows: rows, ended: min(ended, rows))
       }
       return Shard(

@@ -8,11 +8,14 @@ package struct ShardWorker {
     /// Those that this process has completed, or found complete.
     package var completed = 0
 
-    /// Those that it has begun, and that are not complete: why, by the summary of the run.
+    /// Those that it has begun, and that are not complete, with the summaries of their runs.
     package var unfinished: [Int: Darkroom.Summary] = [:]
 
-    /// Those that other processes do.
-    package var others: [Int: ShardClaim.Held] = [:]
+    /// Those that cannot be begun: why.
+    package var broken: [Int: String] = [:]
+
+    /// Those that other processes do, with what is known of these.
+    package var others: [Int: String] = [:]
 
     /// Whether the work was ended before all shards were looked at.
     package var isStopped = false
@@ -25,18 +28,16 @@ package struct ShardWorker {
   private let configuration: Configuration
   private let state: String?
   private let timeout: Double
+  private let began = Clock.monotonicSeconds
 
-  /// How often a claim that somebody else has is looked at, and how often it is looked whether all shards were cancelled, in seconds.
+  /// How often it is looked whether all shards were cancelled, in seconds.
   private static let interval = 1.0
 
   /// - Parameters:
   ///   - configuration: As in `ShardRun`, and so is `state`.
   ///   - timeout: After how many seconds without a renewal a claim is given up.
-  package init(
-    _ shards: ShardFolder, _ configuration: Configuration, state: String?, timeout: Double
-  ) {
-    (self.shards, self.configuration, self.state) = (shards, configuration, state)
-    self.timeout = timeout
+  package init(_ shards: ShardFolder, _ configuration: Configuration, state: String?, timeout: Double) {
+    (self.shards, self.configuration, self.state, self.timeout) = (shards, configuration, state, timeout)
   }
 
   /// - Parameters:
@@ -49,53 +50,60 @@ package struct ShardWorker {
     on number: Int?, perform: (ShardRun, @escaping KeepAlive) throws -> Darkroom.Summary, wait: (Double) -> Bool,
     note: (String) -> Void
   ) throws -> Outcome {
-    try ShardedJobs(outbox: configuration.outbox).add(shards)
     var outcome = Outcome()
-    var open = number.map { [$0] } ?? shards.plan.largestFirst
+    try SharedOutbox(configuration.outbox).check(shards)
+    var open = try (number.map { [$0] } ?? shards.plan.largestFirst).filter { shard in
+      guard try shards.report(of: shard) != nil else { return true }
+      outcome.completed += 1
+      ShardRun.removeState(ofComplete: shard, shards, state)
+      return false
+    }
+    if !open.isEmpty { try SharedOutbox(configuration.outbox).add(shards) }
     // The claims of others, as they were when this process first saw them.
     var seen: [Int: ShardClaim.Held] = [:]
-    let began = Clock.monotonicSeconds
     while !open.isEmpty {
-      var left: [Int] = []
-      var hasDone = false
-      for (index, shard) in open.enumerated() {
-        if shards.isCancelled || !wait(0) || isOutOfTime(since: began) {
+      var (left, hasDone): ([Int], Bool) = ([], false)
+      var time: Double?
+      for shard in open {
+        if shards.isCancelled || !wait(0) || isOutOfTime {
           outcome.isStopped = true
           return outcome
         }
-        if try shards.report(of: shard) != nil {
-          outcome.completed += 1
-          continue
-        }
-        switch try ShardClaim.take(shards.shard(shard), timeout: timeout) {
-        case .held(let held):
-          // A holder that lives renews its claim.
-          if let first = seen[shard], first != held { outcome.others[shard] = held } else { left.append(shard) }
-          if seen[shard] == nil {
-            seen[shard] = held
-            if number != nil { note("shard \(shard) is claimed by \(held.holder): waiting for a sign of life") }
+        do {
+          if try shards.report(of: shard) != nil {
+            outcome.completed += 1
+            continue
           }
-        case .taken(let claim):
-          defer { claim.release() }
-          let run = try ShardRun(shard, of: shards, remaining(since: began), state: state)
-          do {
-            let summary = try perform(run, keepAlive(claim, run))
-            hasDone = true
-            if try shards.report(of: shard) != nil {
-              run.removeState()
-              outcome.completed += 1
+          switch try claim(shard, &time) {
+          case .held(let held):
+            // A holder that lives renews its claim.
+            if let first = seen[shard], first != held {
+              outcome.others[shard] = held.holder
             } else {
-              outcome.unfinished[shard] = summary
-              outcome.isStopped = index < open.count - 1 || !left.isEmpty
+              left.append(shard)
+            }
+            if number != nil, seen[shard] == nil {
+              note("shard \(shard) is claimed by \(held.holder): waiting for a sign of life")
+            }
+            seen[shard] = seen[shard] ?? held
+          case .taken(let claim):
+            defer { claim.release() }
+            hasDone = true
+            if try !run(shard, claim, perform, &outcome) {
+              outcome.isStopped = true
               return outcome
             }
-          } catch let error as StopError where error.isBusy(run.configuration.outbox) {
-            outcome.others[shard] = ShardClaim.Held(number: 0, renewed: 0, holder: "another process")
           }
+        } catch let error as StopError where error.isBusy {
+          outcome.others[shard] = "another process"
+        } catch let error as StopError where error.isMissing {
+          outcome.broken[shard] = "\(error)"
+        } catch let error as SystemError where [.missing, .occupied].contains(error.cause) {
+          outcome.broken[shard] = "\(error)"
         }
       }
       open = left
-      if !open.isEmpty, !hasDone, !wait(Self.interval) {
+      if !open.isEmpty, !hasDone, !wait(max(Self.interval / 2, min(5, timeout / 12))) {
         outcome.isStopped = true
         return outcome
       }
@@ -103,12 +111,44 @@ package struct ShardWorker {
     return outcome
   }
 
-  private func isOutOfTime(since began: Double) -> Bool {
-    configuration.maxDuration.map { Clock.monotonicSeconds - began >= $0 } ?? false
+  /// - Parameter time: The time of the file server, once it is known: it is asked for once for all shards.
+  private func claim(_ shard: Int, _ time: inout Double?) throws -> ShardClaim.Outcome {
+    var known = time
+    defer { time = known }
+    return try ShardClaim.take(
+      shards.shard(shard), timeout: timeout,
+      isLocked: { () throws(SystemError) in try shards.isLocked(shard) },
+      now: { () throws(SystemError) in
+        if let known { return known }
+        let now = try ShardClaim.serverTime(in: OpenFolder(shards.path))
+        known = now
+        return now
+      })
   }
 
+  /// Runs a claimed shard.
+  /// - Returns: Whether to go on with the others.
+  private func run(
+    _ shard: Int, _ claim: ShardClaim, _ perform: (ShardRun, @escaping KeepAlive) throws -> Darkroom.Summary,
+    _ outcome: inout Outcome
+  ) throws -> Bool {
+    let run = try ShardRun(shard, of: shards, remaining, state: state)
+    // Removing the state of another process may have taken long.
+    _ = claim.renew()
+    let summary = try perform(run, keepAlive(claim, run))
+    if try shards.report(of: shard) != nil {
+      run.removeState()
+      outcome.completed += 1
+      return true
+    }
+    outcome.unfinished[shard] = summary
+    return summary.states.contains(.rejected)
+  }
+
+  private var isOutOfTime: Bool { configuration.maxDuration.map { Clock.monotonicSeconds - began >= $0 } ?? false }
+
   /// The configuration with the time that is left.
-  private func remaining(since began: Double) -> Configuration {
+  private var remaining: Configuration {
     var configuration = configuration
     configuration.maxDuration = configuration.maxDuration.map { max(0.001, $0 - (Clock.monotonicSeconds - began)) }
     return configuration
@@ -118,13 +158,13 @@ package struct ShardWorker {
   private func keepAlive(_ claim: ShardClaim, _ run: ShardRun) -> KeepAlive {
     var renewal = Clock.monotonicSeconds + timeout / 6
     var look = 0.0
-    return { now, stop in
+    return { [timeout] now, stop in
       if now >= look {
         run.passOnCancelling()
         look = now + Self.interval
       }
       if now >= renewal {
-        if !claim.renew(timeout: timeout) { stop() }
+        if !claim.renew() { stop() }
         renewal = now + timeout / 6
       }
       return min(look, renewal)

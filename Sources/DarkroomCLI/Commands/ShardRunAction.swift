@@ -51,7 +51,6 @@ struct ShardRunAction {
   func run() throws -> ExitCode {
     let (console, settings) = (invocation.console, invocation.settings)
     let signals = Signals(screen: console.screen)
-    console.beginSummary()
     let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { console.handle(.warning($0)) }
     do {
       let configuration = try retry.run { try settings.resolved() }
@@ -72,7 +71,6 @@ struct ShardRunAction {
           }
         }, wait: signals.wait, note: console.note)
       console.screen.clear()
-      console.printSummary(folders: settings.folderOptions)
       report(outcome)
       return signals.exitCode ?? code(outcome)
     } catch is CancellationError {
@@ -82,11 +80,14 @@ struct ShardRunAction {
 
   private func report(_ outcome: ShardWorker.Outcome) {
     let console = invocation.console
-    if shards.isCancelled {
+    if outcome.isStopped, shards.isCancelled {
       console.warn("warning: job \(shards.job) was cancelled; to go on with it, remove \(shards.path)/cancelled")
     }
-    for (number, held) in outcome.others.sorted(by: { $0.key < $1.key }).prefix(EventLog.shownProblems) {
-      let text = "shard \(number) is done by \(held.holder)"
+    for (number, why) in outcome.broken.sorted(by: { $0.key < $1.key }).prefix(EventLog.shownProblems) {
+      console.warn("warning: shard \(number) cannot be done: \(why)")
+    }
+    for (number, holder) in outcome.others.sorted(by: { $0.key < $1.key }).prefix(EventLog.shownProblems) {
+      let text = "shard \(number) is done by \(holder)"
       if self.number == nil { console.note(text) } else { console.warn(text) }
     }
     let total = number == nil ? shards.plan.shards.count : 1
@@ -94,9 +95,12 @@ struct ShardRunAction {
   }
 
   private func code(_ outcome: ShardWorker.Outcome) -> ExitCode {
-    if shards.isCancelled { return .entriesFailed }
-    if outcome.unfinished.values.contains(where: { $0.states.contains(.rejected) }) { return .rejected }
-    let isLeft = outcome.isStopped || !outcome.unfinished.isEmpty || number != nil && !outcome.others.isEmpty
-    return isLeft ? .tryAgain : .success
+    if outcome.isStopped, shards.isCancelled { return .entriesFailed }
+    var codes: Set<ExitCode> = outcome.broken.isEmpty ? [] : [.missing]
+    for summary in outcome.unfinished.values {
+      codes.insert(summary.states.contains(.rejected) ? .rejected : summary.hadTrouble ? .cannotWrite : .tryAgain)
+    }
+    if outcome.isStopped || number != nil && !outcome.others.isEmpty { codes.insert(.tryAgain) }
+    return .first(of: codes)
   }
 }
