@@ -70,9 +70,9 @@ package struct WaitLimits {
   }
 
   private mutating func checkUnsettled(_ jobs: LiveJobs, _ now: Double) throws {
-    guard jobs.runs.isEmpty, jobs.flow.undelivered == 0, jobs.suspension.since == nil else {
-      return unsettledSince = nil
-    }
+    // While the cache is being cleared no manifest is taken, however settled it is.
+    guard jobs.runs.isEmpty, jobs.flow.undelivered == 0, jobs.suspension.since == nil, !jobs.suspension.space.awaitsRoom
+    else { return unsettledSince = nil }
     let since = unsettledSince ?? now
     unsettledSince = since
     guard let limit else { return }

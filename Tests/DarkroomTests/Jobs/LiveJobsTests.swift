@@ -427,6 +427,23 @@ import Transfer
     #expect(throws: StopError.self) { try waitLimits.check(jobs, now: now + 121) }
     engine.shutdown()
   }
+
+  @Test func `while the cache is cleared for want of space no manifest counts as unsettled`() throws {
+    var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    configuration.lockWait = 0
+    var waitLimits = WaitLimits(configuration, settleTime: 0)
+    jobs.suspension.space.minFree = .max
+    let now = Clock.monotonicSeconds
+    _ = jobs.suspension.update(locks: [], now: now)
+    try waitLimits.check(jobs, now: now)
+    jobs.suspension.space.cacheWasCleared()
+    _ = jobs.suspension.update(locks: [], now: now)
+    do {
+      try waitLimits.check(jobs, now: Clock.monotonicSeconds + 1)
+      Issue.record("the pause is not over the limit")
+    } catch StopError.pausedTooLong {}
+    engine.shutdown()
+  }
 }
 
 extension LiveJobs {
