@@ -199,12 +199,17 @@ package struct ShardMerge {
     )
   }
 
+  private static let mark = "\"\(ShardPlan.rowField)\":"
+
   /// The number of an entry's first row. The line ends in it, as `shard split` writes it, unless somebody has changed it.
   private static func row(of line: String) -> Int? {
-    let mark = "\"\(ShardPlan.rowField)\":"
-    let end = line.utf8.reversed().dropFirst().prefix { $0 >= 0x30 && $0 <= 0x39 }
-    let digits = String(decoding: end.reversed(), as: UTF8.self)
-    if line.utf8.last == UInt8(ascii: "}"), line.dropLast(1 + digits.utf8.count).hasSuffix(mark) { return Int(digits) }
+    // In bytes: the characters of a string take ten times as long.
+    let bytes = line.utf8
+    if bytes.last == UInt8(ascii: "}") {
+      let digits = bytes.dropLast().reversed().prefix { $0 >= 0x30 && $0 <= 0x39 }.reversed()
+      let before = bytes.dropLast(1 + digits.count).suffix(mark.utf8.count)
+      if before.elementsEqual(mark.utf8) { return Int(String(decoding: digits, as: UTF8.self)) }
+    }
     return (try? JSONValue(parsing: line))?[ShardPlan.rowField]?.integer
   }
 

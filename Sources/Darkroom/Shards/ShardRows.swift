@@ -47,7 +47,7 @@ struct ShardRows {
     while let line = try lines.next(), line != ReportHead.rowsBegin {}
     self.init { () throws in
       guard let line = try lines.next(), line.hasPrefix("{") else { return nil }
-      return line.hasSuffix(",") ? String(line.dropLast()) : line
+      return line.utf8.last == UInt8(ascii: ",") ? String(Substring(line.utf8.dropLast())) : line
     }
   }
 

@@ -51,7 +51,10 @@ struct ShardCommand: Command {
 
   /// - Throws: `UsageError` for an option on the command line that only `shard run` takes.
   private func checkOptions(of action: String, _ settings: Settings) throws {
-    let wrong = OptionTable.all.first { !$0.isListed(for: name) && settings.origins[$0.name] == $0.longName }
+    let taken = action == "merge" ? ["gallery", "accept-failures", "fail-empty"] : []
+    let wrong = OptionTable.all.first {
+      !$0.isListed(for: name) && !taken.contains($0.name) && settings.origins[$0.name] == $0.longName
+    }
     if let wrong { throw UsageError("shard \(action) does not take \(wrong.longName)") }
   }
 
