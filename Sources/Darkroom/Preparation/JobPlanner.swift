@@ -209,7 +209,9 @@ struct JobPlanner: Sendable {
     let manifest = task.manifest
     var run = task.run
     // A job without an images folder has no results.
-    run.mayFindFiles = try run.folder.status(of: "images") != nil
+    run.mayFindFiles =
+      try run.folder.pictures == nil
+      ? unsynced.isEmpty && folder.status(of: "images") != nil : run.folder.status(of: "images") != nil
     let lastRun = try ledger.lastRun(job: job.name)
     var earlier = Plan.EarlierRuns(
       isNone: lastRun == nil, hasOutputs: try ledger.hasOutputs(job: job.name),

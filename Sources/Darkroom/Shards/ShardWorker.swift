@@ -30,6 +30,11 @@ package struct ShardWorker {
   private let timeout: Double
   private let began = Clock.monotonicSeconds
 
+  /// How long to wait before what others do is looked at again, in seconds: longer each time, so that the end of a short shard is seen
+  /// at once, and a file server is not asked too often about long ones.
+  private static let shortestPause = 0.1
+  private static let longestPause = 5.0
+
   /// How often it is looked whether all shards were cancelled, in seconds.
   private static let interval = 1.0
 
@@ -61,6 +66,7 @@ package struct ShardWorker {
     if !open.isEmpty { try SharedOutbox(configuration.outbox).add(shards) }
     // The claims of others, as they were when this process first saw them.
     var seen: [Int: ShardClaim.Held] = [:]
+    var pause = Self.shortestPause
     while !open.isEmpty {
       var (left, hasDone): ([Int], Bool) = ([], false)
       var time: Double?
@@ -103,7 +109,8 @@ package struct ShardWorker {
         }
       }
       open = left
-      if !open.isEmpty, !hasDone, !wait(max(Self.interval / 2, min(5, timeout / 12))) {
+      pause = hasDone ? Self.shortestPause : min(Self.longestPause, 1.5 * pause)
+      if !open.isEmpty, !hasDone, !wait(pause) {
         outcome.isStopped = true
         return outcome
       }
