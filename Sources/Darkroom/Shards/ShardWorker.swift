@@ -36,7 +36,7 @@ package struct ShardWorker {
   private static let longestPause = 5.0
 
   /// How often it is looked whether all shards were cancelled, in seconds.
-  private static let interval = 1.0
+  private static let cancelCheckInterval = 1.0
 
   /// - Parameters:
   ///   - configuration: As in `ShardRun`, and so is `state`.
@@ -168,7 +168,7 @@ package struct ShardWorker {
     return { [timeout] now, stop in
       if now >= look {
         run.passOnCancelling()
-        look = now + Self.interval
+        look = now + Self.cancelCheckInterval
       }
       if now >= renewal {
         if !claim.renew() { stop() }
