@@ -21,6 +21,7 @@ let package = Package(
     .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
     .systemLibrary(name: "CLinux"),
     .systemLibrary(name: "CPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+    .systemLibrary(name: "CPSL", pkgConfig: "libpsl", providers: [.apt(["libpsl-dev"])]),
     .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -35,7 +36,7 @@ let package = Package(
     .target(
       name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"],
       swiftSettings: optimised),
-    .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "System"]),
+    .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "CPSL", "System"]),
     .target(name: "Ledger", dependencies: ["Database"], swiftSettings: optimised),
     .target(name: "Manifests", dependencies: ["CZlib", "JSON", "System"], swiftSettings: optimised),
     .target(name: "Scheduling", dependencies: ["System"], swiftSettings: optimised),

@@ -2,6 +2,8 @@
 package struct DisjointSets {
   private var parents: [Int32]
 
+  package var count: Int { parents.count }
+
   /// - Parameter count: The numbers are those below it, each in a set of its own.
   package init(count: Int) { parents = (0..<Int32(count)).map { $0 } }
 

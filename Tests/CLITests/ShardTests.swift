@@ -46,6 +46,9 @@ import Testing
       (["split", "--shards", "2", "cats.txt", ""], 64, "\"\" is not the name of a folder"),
       (["split", "--shards", "2", "cats.txt", "cats.txt"], 73, "cats.txt exists, and is no folder"),
       (["split", "--shards", "2", "--downloads", "4", "cats.txt", "out"], 64, "shard split does not take --downloads"),
+      (["split", "--shards", "2", "--by", "hosts", "cats.txt", "out"], 64, "must be one of host, domain"),
+      (["run", "--shards", "2", "out"], 64, "shard run does not take --shards"),
+      (["merge", "--by", "domain", "out"], 64, "shard merge does not take --by"),
       (["split", "--shards", "2", "wrong.jsonl", "out"], 65, ""),
     ] as [([String], Int32, String)])
   func `what is wrong is told, and nothing is written`(words: [String], status: Int32, message: String) throws {

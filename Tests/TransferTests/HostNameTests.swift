@@ -20,6 +20,18 @@ import Testing
   }
 
   @Test(arguments: [
+    ("example.com", "example.com"), ("a.b.example.com:8080", "example.com"), ("img.example.co.uk", "example.co.uk"),
+    ("me.github.io", "me.github.io"), ("a.me.github.io.", "me.github.io"),
+    ("shop.bücher.example", "xn--bcher-kva.example"),
+    // A public suffix, addresses, what has no domain.
+    ("co.uk", "co.uk"), ("192.0.2.1", "192.0.2.1"), ("192.0.2.1:81", "192.0.2.1:81"), ("[::1]:80", "[::1]:80"),
+    ("0x7f.1", "0x7f.1"), ("localhost", "localhost"), ("cache-7", "cache-7"), ("", ""), ("a b", "a b"),
+  ])
+  func `the registrable domain of a host is a label and a public suffix`(host: String, domain: String) {
+    #expect(PublicSuffixList().registrableDomain(ofHostName: host) == domain)
+  }
+
+  @Test(arguments: [
     "", "a.jpg", "/a:b", "file:///a", "ftp://h/a", "http:/h", "http://", "http://:80/", "data:,x", "http://@",
   ])
   func `files and what names no host have none`(text: String) {

@@ -31,8 +31,9 @@ struct ShardAssignment {
   /// - Parameters:
   ///   - index: The planned manifest.
   ///   - count: The number of shards.
+  ///   - grouping: What stays together.
   ///   - perHost: How many downloads from a host may run at once, unless a rule says otherwise. Files have no limit.
-  init(_ index: JobIndex, into count: Int, perHost: Int, rules: HostRules) throws {
+  init(_ index: JobIndex, into count: Int, by grouping: ShardPlan.Grouping, perHost: Int, rules: HostRules) throws {
     var numbers: [Int: Int] = [:]
     var rows: [Int] = []
     try index.eachHostOfRow { host in
@@ -50,24 +51,46 @@ struct ShardAssignment {
     let withFiles = ties == nil ? [] : try Self.countTiedFiles(index, &ties, numbers, &rows)
     let slots = Self.slots(names, count: count, perHost: perHost, rules, &sets)
 
+    // Of hosts that are tied none is cut, since many entries may wait for one.
+    let tied = Self.members(&sets).values.filter { $0.count > 1 }.reduce(into: withFiles) { $0.formUnion($1) }
+    let keys = grouping == .host ? names : Self.joinDomains(names, &sets)
+
     // A group for each host, or for the hosts that must be in one shard.
-    var members: [Int: [Int]] = [:]
-    for number in rows.indices { members[sets.root(of: number), default: []].append(number) }
-    let groups = members.values.map { hosts in (key: hosts.map { names[$0] }.min() ?? "", hosts: hosts) }
+    let groups = Self.members(&sets).values.map { hosts in (key: hosts.map { keys[$0] }.min() ?? "", hosts: hosts) }
       .sorted { $0.key < $1.key }
     let packed = ShardPacking.pack(
       groups.map { key, hosts in
-        // Of hosts that are tied none is cut: each would need its share in each shard.
         .init(
           key: key, size: hosts.reduce(0) { $0 + rows[$1] },
-          slots: hosts.count > 1 || withFiles.contains(hosts[0]) ? 1 : slots[hosts[0]])
+          slots: tied.isDisjoint(with: hosts) ? hosts.map { slots[$0] }.min() ?? 1 : 1)
       }, into: count)
     var byNumber = [[Int]](repeating: [], count: rows.count)
     for (group, shards) in zip(groups, packed) { for host in group.hosts { byNumber[host] = shards } }
     shards = numbers.mapValues { byNumber[$0] }
     hostCount = rows.count
-    shared = zip(groups, packed).filter { $0.key != Self.files && $1.count > 1 }
-      .map { ShardPlan.SharedHost(host: $0.key, shardsOfDownloads: $1) }
+    shared = zip(groups, packed).filter { $0.key != Self.files && $1.count > 1 }.flatMap { group, shards in
+      group.hosts.map { names[$0] }.sorted().map { ShardPlan.SharedHost(host: $0, shardsOfDownloads: shards) }
+    }
+  }
+
+  /// The numbers of each set, by its root.
+  private static func members(_ sets: inout DisjointSets) -> [Int: [Int]] {
+    var members: [Int: [Int]] = [:]
+    for number in 0..<sets.count { members[sets.root(of: number), default: []].append(number) }
+    return members
+  }
+
+  /// Joins the hosts of each registrable domain.
+  /// - Returns: The domain of each.
+  private static func joinDomains(_ names: [String], _ hosts: inout DisjointSets) -> [String] {
+    let list = PublicSuffixList()
+    let domains = names.map { $0 == files ? files : list.registrableDomain(ofHostName: $0) }
+    var ofDomain: [String: Int] = [:]
+    for (number, domain) in domains.enumerated() {
+      hosts.join(number, ofDomain[domain] ?? number)
+      ofDomain[domain] = number
+    }
+    return domains
   }
 
   /// Finds the rows that are tied, and joins their hosts.

@@ -11,6 +11,14 @@ package struct ShardPlan: Sendable, Equatable {
   /// The member of an entry of a shard that has the number of its first row in the whole manifest, from 0.
   static let rowField = "_row"
 
+  /// What stays together in one shard, unless it is larger than a shard.
+  package enum Grouping: String, Sendable, CaseIterable {
+    /// The entries of a host and port.
+    case host
+    /// The entries of all hosts of a registrable domain, see `PublicSuffixList`.
+    case domain
+  }
+
   /// A shard: one of the manifests into which the manifest was divided.
   package struct Shard: Sendable, Equatable {
     package var entries = 0
@@ -38,6 +46,8 @@ package struct ShardPlan: Sendable, Equatable {
   package let format: String
   package let sha256: String
 
+  package let grouping: Grouping
+
   /// The limit of downloads at once from one host, in all shards together.
   package let perHost: Int
 
@@ -52,7 +62,8 @@ package struct ShardPlan: Sendable, Equatable {
     .object([
       "version": .integer(Self.version), "job": .string(job),
       "manifest": .object(["file": .string(manifest), "format": .string(format), "sha256": .string(sha256)]),
-      "entries": .integer(entries), "rows": .integer(rows), "hosts": .integer(hosts), "per_host": .integer(perHost),
+      "entries": .integer(entries), "rows": .integer(rows), "hosts": .integer(hosts), "by": .string(grouping.rawValue),
+      "per_host": .integer(perHost),
       "shards": .array(
         shards.enumerated().map { number, shard in
           .object(["shard": .integer(number), "entries": .integer(shard.entries), "rows": .integer(shard.rows)])
@@ -75,12 +86,13 @@ extension ShardPlan {
     guard json["version"]?.integer == Self.version, let job = json["job"]?.string,
       ManifestFileName(job + ".jsonl")?.job == job, !job.contains("/"), !job.hasPrefix("."),
       let file = json["manifest"]?["file"]?.string, let format = json["manifest"]?["format"]?.string,
-      let sha256 = json["manifest"]?["sha256"]?.string, let perHost = json["per_host"]?.integer, perHost > 0,
+      let sha256 = json["manifest"]?["sha256"]?.string,
+      let grouping = json["by"]?.string.flatMap(Grouping.init), let perHost = json["per_host"]?.integer, perHost > 0,
       let hosts = json["hosts"]?.integer, case .array(let shards)? = json["shards"], !shards.isEmpty,
       case .array(let shared)? = json["shared_hosts"]
     else { return nil }
     self.init(
-      job: job, manifest: file, format: format, sha256: sha256, perHost: perHost, hosts: hosts,
+      job: job, manifest: file, format: format, sha256: sha256, grouping: grouping, perHost: perHost, hosts: hosts,
       shards: shards.compactMap(Shard.init), shared: shared.compactMap(SharedHost.init))
     let isWhole = self.shards.count == shards.count && self.shared.count == shared.count
     guard isWhole, self.shared.allSatisfy({ $0.shares.allSatisfy { shards.indices.contains($0.shard) } }) else {

@@ -20,12 +20,15 @@ package struct ShardSplit {
 
   private let configuration: Configuration
   private let count: Int
+  private let grouping: ShardPlan.Grouping
 
   /// The longest name of a job, in bytes, so that `JOB.jsonl` can be stored.
   private static let nameLimit = 240
 
   /// - Parameter count: The number of shards, at least 1.
-  package init(configuration: Configuration, count: Int) { (self.configuration, self.count) = (configuration, count) }
+  package init(configuration: Configuration, count: Int, by grouping: ShardPlan.Grouping = .host) {
+    (self.configuration, self.count, self.grouping) = (configuration, count, grouping)
+  }
 
   /// - Parameters:
   ///   - path: The manifest.
@@ -46,11 +49,12 @@ package struct ShardSplit {
         throw StopError.missing(name ?? path, "its entries are listed by a URL: download that list, and split it")
       }
       var assignment = try ShardAssignment(
-        manifest.index, into: count, perHost: configuration.transfer.perHost.connections, rules: configuration.hosts)
+        manifest.index, into: count, by: grouping, perHost: configuration.transfer.perHost.connections,
+        rules: configuration.hosts)
       var plan = ShardPlan(
         job: job.flatMap { ManifestFileName($0 + ".jsonl")?.job } ?? manifest.name.job, manifest: manifest.file,
         format: manifest.name.format.name, sha256: source?.sha256 ?? "",
-        perHost: configuration.transfer.perHost.connections, hosts: assignment.hostCount,
+        grouping: grouping, perHost: configuration.transfer.perHost.connections, hosts: assignment.hostCount,
         shards: Array(repeating: .init(), count: count), shared: assignment.shared)
       guard plan.job.utf8.count <= Self.nameLimit else {
         throw StopError.outbox("the job's name is too long for a file's: give a shorter one with --name")

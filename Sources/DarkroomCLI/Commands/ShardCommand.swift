@@ -11,9 +11,10 @@ struct ShardCommand: Command {
     shard split MANIFEST DIR writes --shards manifests, DIR/0/JOB.jsonl to DIR/N-1/JOB.jsonl, and DIR/plan.json, which says how
     the manifest was divided. All entries of a host are in one shard, so that the limits of a host hold wherever the shards are
     done. A host that is larger than a shard is cut into at most as many parts as --per-host allows at once, and each part may
-    use its share of that. Entries tied by "after" stay together, and names are settled, so that no two shards write the same
-    file. A changed manifest is divided nearly as before. Of a folder, the files of now are divided. DIR is created, complete or
-    not at all. - reads a manifest from standard input. With --json, prints plan.json.
+    use its share of that. --by domain keeps all hosts of a registered domain together. Entries tied by "after" stay together,
+    and names are settled, so that no two shards write the same file. A changed manifest is divided nearly as before. Of a
+    folder, the files of now are divided. DIR is created, complete or not at all. - reads a manifest from standard input. With
+    --json, prints plan.json.
 
     shard run DIR claims the next shard that nobody does, one after another until none is left; shard run DIR K, or --by-index,
     does one. Any number of processes may do so at once, on any machine that has DIR and the outbox. It takes the options of
@@ -35,9 +36,12 @@ struct ShardCommand: Command {
 
   private static let actions = ["split", "run", "merge", "status"]
 
+  /// The actions of the options that only one of them takes.
+  private static let actionsOfOptions = ["shards": "split", "by": "split", "by-index": "run", "partial": "merge"]
+
   func run(_ invocation: Invocation) throws -> ExitCode {
     let (action, operands) = (invocation.operands.first, Array(invocation.operands.dropFirst()))
-    if let action, action != "run", Self.actions.contains(action) { try checkOptions(of: action, invocation.settings) }
+    if let action, Self.actions.contains(action) { try checkOptions(of: action, invocation.settings) }
     switch action {
     case "run": return try ShardRunAction(invocation, operands).run()
     // The others leave nothing that a later start would not put right.
@@ -49,11 +53,12 @@ struct ShardCommand: Command {
     }
   }
 
-  /// - Throws: `UsageError` for an option on the command line that only `shard run` takes.
+  /// - Throws: `UsageError` for an option on the command line that the action does not take.
   private func checkOptions(of action: String, _ settings: Settings) throws {
     let taken = action == "merge" ? ["gallery", "accept-failures", "fail-empty"] : []
-    let wrong = OptionTable.all.first {
-      !$0.isListed(for: name) && !taken.contains($0.name) && settings.origins[$0.name] == $0.longName
+    let wrong = OptionTable.all.filter { settings.origins[$0.name] == $0.longName }.first { option in
+      if let only = Self.actionsOfOptions[option.name] { return only != action }
+      return action != "run" && !option.isListed(for: name) && !taken.contains(option.name)
     }
     if let wrong { throw UsageError("shard \(action) does not take \(wrong.longName)") }
   }
@@ -68,7 +73,8 @@ struct ShardCommand: Command {
       throw UsageError("\"\(folder)\" is not the name of a folder to create")
     }
     let input = manifest == "-" ? try StandardInputManifest() : nil
-    let split = ShardSplit(configuration: settings.withGivenFolders, count: count)
+    let split = ShardSplit(
+      configuration: settings.withGivenFolders, count: count, by: settings.shardGrouping)
     let outcome = try split.split(
       input?.path ?? manifest, called: input.map { StandardInputManifest.job + "." + $0.suffix },
       job: try settings.checkedJobName(), into: folder)

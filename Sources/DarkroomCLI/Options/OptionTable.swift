@@ -38,6 +38,9 @@ enum OptionTable {
       "required: into how many shards to divide a manifest, ten to fifty times the number of processes that will do them"
     ),
     Option(
+      "by", \.shardGrouping, .choice, of: ["shard"], isForOneCall: true,
+      "whether the entries of a host, or of all hosts of a domain, stay in one shard"),
+    Option(
       "by-index", \.isByIndex, .flag, of: ["shard"], isForOneCall: true,
       "run the shard whose number is SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX, and no other"),
     Option(

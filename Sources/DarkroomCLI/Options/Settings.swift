@@ -1,3 +1,4 @@
+import Darkroom
 import Imaging
 import Model
 
@@ -21,6 +22,8 @@ struct Settings: Sendable {
   var jobName: String?
   /// The number of shards into which `shard split` divides a manifest.
   var shards: Int?
+  /// What `shard split` keeps together.
+  var shardGrouping = ShardPlan.Grouping.host
   /// Whether `shard run` takes the shard that the scheduler's variables name.
   var isByIndex = false
   /// After how many seconds without a renewal the claim of a shard is given up.

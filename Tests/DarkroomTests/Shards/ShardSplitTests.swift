@@ -20,14 +20,14 @@ import Testing
   @discardableResult
   private func split(
     _ text: String, as file: String = "job.jsonl", count: Int, perHost: Int? = nil, root: String? = nil,
-    rules: HostRules = HostRules()
+    rules: HostRules = HostRules(), by grouping: ShardPlan.Grouping = .host
   ) throws -> ShardPlan {
     try Data(text.utf8).write(to: URL(fileURLWithPath: folder.file(file)))
     var configuration = Configuration()
     configuration.hosts = rules
     if let perHost { configuration.transfer.perHost = .init(fixed: perHost) }
     configuration.transfer.fileRoot = root
-    let outcome = try ShardSplit(configuration: configuration, count: count)
+    let outcome = try ShardSplit(configuration: configuration, count: count, by: grouping)
       .split(folder.file(file), job: nil, into: target)
     switch outcome {
     case .divided(let plan, _): return plan
@@ -194,6 +194,30 @@ import Testing
     #expect(plan.shared.count == 1 && shared.host == "big.example" && shared.shares.map(\.downloads) == [1, 1, 1, 1])
     #expect(plan.hosts == 41 && plan.entries == 1600 && plan.perHost == 4)
     #expect(try String(contentsOfFile: target + "/plan.json", encoding: .utf8) == plan.json.text + "\n")
+  }
+
+  @Test func `by domain, the hosts of a domain are in one shard, or cut alike, each with its shares`() throws {
+    var hosts = Dictionary(
+      uniqueKeysWithValues: (0..<40).flatMap { [("a.d\($0).example", 8), ("b.d\($0).example:81", 8)] })
+    (hosts["one.big.example"], hosts["two.big.example"]) = (300, 500)
+    var rules = HostRules()
+    var slow = HostRule(try HostPattern(parsing: "b.d0.example"))
+    slow.perHost = 2
+    _ = rules.add(slow)
+    let plan = try split(Self.list(hosts), count: 10, perHost: 4, rules: rules, by: .domain)
+    let shards = try shards(10)
+    for number in 0..<40 {
+      let own = Set(shards.filter { $0.key.hasPrefix("a.d\(number).") || $0.key.hasPrefix("b.d\(number).") }.values)
+      #expect(own.count == 1, "domain \(number): \(own)")
+    }
+    #expect(plan.shared.map(\.host) == ["one.big.example", "two.big.example"] && plan.hosts == 82)
+    #expect(
+      plan.shared.allSatisfy { $0.shares == plan.shared[0].shares && $0.shares.map(\.downloads) == [1, 1, 1, 1] })
+    for host in ["one.big.example", "two.big.example"] {
+      let own = Set(shards.filter { $0.key.hasPrefix(host) }.values)
+      #expect(own == Set(plan.shared[0].shares.map(\.shard)), "\(host): \(own)")
+    }
+    #expect(try ShardPlan(JSONValue(parsing: plan.json.text)) == plan)
   }
 
   @Test func `a rule for a host decides into how many parts it may be cut`() throws {
