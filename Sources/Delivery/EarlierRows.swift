@@ -45,39 +45,38 @@ package struct EarlierRows {
 
   /// Records what a report in the outbox that has the pictures knows of the results of this run's entries: those of an earlier
   /// folder of shards. They may then be reused and replaced.
+  /// - Parameter shard: The folder of the shard.
   /// - Returns: Whether there are any.
   /// - Throws: `SystemError`, `SQLiteError`.
-  package func recall() throws -> Bool {
-    guard let pictures = run.folder.pictures, let log = try merged(in: pictures) else { return false }
-    var names: Set<String> = []
-    try index.eachInOrder { names.insert($0.shownName) }
+  package func recall(in shard: String) throws -> Bool {
+    guard let pictures = run.folder.pictures else { return false }
+    let reports = try EarlierReports(of: run.job, in: pictures)
+    guard !reports.isEmpty else { return false }
     var (page, hasAny): ([LedgerChange], Bool) = ([], false)
-    try ReportRow.each(of: log, where: { names.contains(Self.name(ofRow: $0)) }) { row in
+    func add(_ row: ReportRow) throws {
       page += try files(of: row).filter(isThere).map { .recall($0, job: run.job) }
       guard page.count >= Self.pageSize else { return }
       try ledger.commit(page)
       (page, hasAny) = ([], true)
     }
+    let prepared = try Self.ifThere { () throws(SystemError) in
+      try OpenFolder(shard).open(reading: EarlierRowsFile.name)
+    }
+    if let prepared, try EarlierRowsFile.isCurrent(prepared, reports) {
+      try ReportRow.each(of: prepared, add)
+    } else {
+      try index.prepareNames()
+      try reports.eachResult(of: index) { try add($1) }
+    }
     try ledger.commit(page)
     return hasAny || !page.isEmpty
-  }
-
-  /// The name in a row's text, without parsing all of it: a merged report may have millions of rows.
-  private static func name(ofRow text: String) -> String {
-    guard let start = text.firstRange(of: #""name":""#)?.upperBound else { return "" }
-    let name = text[start...].prefix { $0 != "\"" }
-    return name.contains("\\") ? (try? JSONValue(parsing: text))?["name"]?.string ?? "" : String(name)
-  }
-
-  private func merged(in outbox: OpenFolder) throws(SystemError) -> OpenFile? {
-    try Self.ifThere { () throws(SystemError) in try outbox.open(reading: run.job + "/entries.jsonl") }
   }
 
   private func log() throws(SystemError) -> OpenFile? {
     try Self.ifThere { () throws(SystemError) in try run.folder.open(file: Folder.name(of: run.folder.entriesLog)) }
   }
 
-  private static func ifThere(_ open: () throws(SystemError) -> OpenFile) throws(SystemError) -> OpenFile? {
+  private static func ifThere<Value>(_ open: () throws(SystemError) -> Value?) throws(SystemError) -> Value? {
     do throws(SystemError) {
       return try open()
     } catch  where error.cause == .missing || error.cause == .occupied {
@@ -88,7 +87,7 @@ package struct EarlierRows {
   /// The ledger's record of a row; nil when the row does not count.
   private func entry(of row: ReportRow) throws -> LedgerEntry? {
     guard row.state != .cancelled else { return nil }
-    let name = row.variant.map { "\(row.name).\($0)" } ?? row.name
+    let name = row.resultName
     guard let position = try index.position(named: name) else { return nil }
     let files = files(of: row)
     guard row.state == .failed || row.output != nil, try files.allSatisfy(isThere) else { return nil }
@@ -111,9 +110,9 @@ package struct EarlierRows {
   }
 
   private func isThere(_ file: Delivery) throws -> Bool {
-    guard !file.target.split(separator: "/").contains(".."),
-      let status = try folders.status(of: file.target, in: run.folder)
-    else { return false }
-    return status.kind == .file && status.size == file.bytes
+    guard !file.target.split(separator: "/").contains("..") else { return false }
+    // Something else may be in the place of a folder.
+    let status = try Self.ifThere { () throws(SystemError) in try folders.status(of: file.target, in: run.folder) }
+    return status.map { $0.kind == .file && $0.size == file.bytes } ?? false
   }
 }

@@ -31,15 +31,14 @@ final class EntriesLogs: Sendable {
       logs[run.number] = log
       return log
     }
-    let file = try append(log.backlog + Self.lines(rows), to: log, run.number)
-    if isSynced { try file.sync() }
+    try append(log.backlog + Self.lines(rows), to: log, run.number, isSynced: isSynced)
   }
 
   /// Writes the backlog of a run, and syncs the file. A log without a backlog is synced when the report is written.
-  /// - Throws: `SystemError`. The lines then stay in the backlog, unless only the sync failed.
+  /// - Throws: `SystemError`. The lines then stay in the backlog.
   func flush(_ run: Int) throws(SystemError) {
     guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
-    try append(log.backlog, to: log, run).sync()
+    try append(log.backlog, to: log, run, isSynced: true)
   }
 
   /// Adds rows of one run, for which there was no space, to its backlog. They are written before its report.
@@ -62,16 +61,15 @@ final class EntriesLogs: Sendable {
   /// Closes a run's file until the next line.
   func rest(_ run: Int) { logs.withLock { $0[run]?.file = nil } }
 
-  private func append(_ lines: String, to log: Log, _ run: Int) throws(SystemError) -> OpenFile {
+  private func append(_ lines: String, to log: Log, _ run: Int, isSynced: Bool) throws(SystemError) {
     do throws(SystemError) {
       let file = try Self.open(log)
-      try Self.append(lines, to: file)
+      try Self.append(lines, to: file, isSynced: isSynced)
       logs.withLock { logs in
         logs[run]?.file = file
         logs[run]?.backlog = ""
         logs[run]?.error = nil
       }
-      return file
     } catch {
       logs.withLock { logs in
         logs[run]?.file = nil
@@ -88,10 +86,12 @@ final class EntriesLogs: Sendable {
     return try log.folder.open().open(appending: Folder.name(of: log.folder.entriesLog))
   }
 
-  private static func append(_ lines: String, to file: OpenFile) throws(SystemError) {
+  /// Appends all or nothing: lines that could not be synced are written again later.
+  private static func append(_ lines: String, to file: OpenFile, isSynced: Bool) throws(SystemError) {
     let size = try file.status().size
     do {
       try file.write(lines)
+      if isSynced { try file.sync() }
     } catch {
       try? file.truncate(to: size)
       throw error

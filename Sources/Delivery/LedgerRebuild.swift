@@ -117,8 +117,7 @@ struct LedgerRebuild {
     guard let file = try? folder.open(file: target) else { return }
     var page: [LedgerChange] = [.remember(runID, job: folder.name)]
     try ReportRow.each(of: file) { row in
-      let name = row.variant.map { row.name + "." + $0 } ?? row.name
-      if let failure = row.ledgerFailure(name: name) { page.append(.recallFailure(failure, run: runID)) }
+      if let failure = row.ledgerFailure(name: row.resultName) { page.append(.recallFailure(failure, run: runID)) }
       if page.count < Self.pageSize { return }
       try ledger.commit(page)
       page = []

@@ -11,7 +11,7 @@ extension JobIndex {
   }
 
   /// Creates the index for finding entries by name.
-  package func prepareNames() throws { try database.execute("CREATE INDEX names ON entries (name)") }
+  package func prepareNames() throws { try database.execute("CREATE INDEX IF NOT EXISTS names ON entries (name)") }
 
   /// The entry at a position of the manifest; nil when there is none.
   package func identity(at position: Int) throws -> Identity? { try identity("position = ?", .integer(position)) }

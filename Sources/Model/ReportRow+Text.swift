@@ -61,18 +61,22 @@ extension ReportRow {
     strstr(text, key).map { UnsafePointer($0) + key.utf8.count }
   }
 
-  /// Calls `body` with each readable row of a report or of a log of rows. Each line contains one row.
-  /// - Parameter isWanted: Whether a line is parsed. Default: all are.
+  /// Calls `body` with each readable row of a report or of a log of rows.
   /// - Throws: Errors of `body`; `SystemError` when reading fails. A file that is not regular has no rows.
-  package static func each(
-    of file: OpenFile, where isWanted: (String) -> Bool = { _ in true }, _ body: (ReportRow) throws -> Void
-  ) throws {
+  package static func each(of file: OpenFile, _ body: (ReportRow) throws -> Void) throws {
+    try eachLine(of: file) { text in
+      if let row = try? ReportRow(parsing: text) { try body(row) }
+    }
+  }
+
+  /// Calls `body` with the text of each row of a report or of a log of rows. Each line contains one row.
+  /// - Throws: As `each`.
+  package static func eachLine(of file: OpenFile, _ body: (String) throws -> Void) throws {
     guard (try? file.status())?.kind == .file else { return }
     var rest: [UInt8] = []
     func read(_ line: ArraySlice<UInt8>) throws {
       let text = String(decoding: line.last == UInt8(ascii: ",") ? line.dropLast() : line, as: UTF8.self)
-      guard text.hasPrefix("{\""), isWanted(text), let row = try? ReportRow(parsing: text) else { return }
-      try body(row)
+      if text.hasPrefix("{\"") { try body(text) }
     }
     try file.eachChunk { chunk in
       rest += chunk

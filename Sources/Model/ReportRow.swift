@@ -99,6 +99,10 @@ package struct ReportRow: Sendable, Equatable {
   package let name: String
   /// The name of the variant; nil for an entry without variants.
   package var variant: String?
+
+  /// The name of the result, which is unique in the job.
+  package var resultName: String { variant.map { "\(name).\($0)" } ?? name }
+
   package let url: String
   let finalURL: String?
   package var state: State

@@ -204,6 +204,62 @@ import Testing
         == [false, true, false].flatMap { Array(repeating: $0, count: 3) })
   }
 
+  @Test(arguments: [true, false])
+  func `what failed, or was left out of a partial merge, is known to later folders of shards`(splitKnows: Bool) throws {
+    let server = try Nginx(serving: folder.makeFolder("pictures"))
+    let names = ["coffee.jpg", "chelsea.jpg", "rocket.jpg"]
+    for name in names {
+      try FileManager.default.copyItem(
+        atPath: packageRoot + "/Samples/\(name)", toPath: folder.file("pictures/\(name)"))
+    }
+    _ = try folder.write(names.map { server.url($0) + "\n" }.joined(), as: "cats.txt")
+    func split(_ shards: String) throws {
+      let words = ["shard", "split", "--shards", "3", "--per-host", "3", "cats.txt", shards]
+      _ = try DarkroomCommand.run(words + ["--outbox", splitKnows ? "outbox" : "empty"], in: folder).expect(status: 0)
+    }
+    func run(_ shards: String, _ number: String? = nil, _ recipe: String) throws {
+      let words = ["shard", "run", shards] + (number.map { [$0] } ?? []) + folders.options + ["--filters", recipe]
+      _ = try DarkroomProcess(words, in: folder).finish().expect(status: 0)
+    }
+    func merge(_ shards: String, _ words: String...) throws -> Report.Counts? {
+      _ = try DarkroomCommand.run(["shard", "merge", shards] + words + folders.named, in: folder)
+      return try folders.report("cats").counts
+    }
+    _ = try folder.makeFolder("empty")
+    try split("first")
+    try run("first", nil, "none")
+    #expect(try merge("first") == Report.Counts(total: 3, filtered: 3))
+    // One entry fails, and its picture of before stays.
+    try FileManager.default.removeItem(atPath: folder.file("pictures/rocket.jpg"))
+    try split("second")
+    try run("second", nil, "invert()")
+    #expect(try merge("second") == Report.Counts(total: 3, filtered: 2, failed: 1))
+    try FileManager.default.copyItem(
+      atPath: packageRoot + "/Samples/rocket.jpg", toPath: folder.file("pictures/rocket.jpg"))
+    // One shard is merged before the others have begun.
+    try split("third")
+    #expect(FileManager.default.fileExists(atPath: folder.file("third/0/.earlier")) == splitKnows)
+    let sizes = (0..<3).map { (folder.text("third/\($0)/cats.jsonl") ?? "").split(separator: "\n").count }
+    let shard = try #require(sizes.firstIndex { $0 > 0 })
+    try run("third", "\(shard)", "sepia()")
+    #expect(try merge("third", "--partial")?.filtered == sizes[shard])
+    try run("third", nil, "sepia()")
+    #expect(try merge("third") == Report.Counts(total: 3, filtered: 3))
+  }
+
+  @Test func `a shard whose lock nobody lets go is left for later`() throws {
+    _ = try folder.write("coffee.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 1)
+    _ = try folder.makeFolder("none")
+    let holder = try DarkroomProcess(["watch", "--inbox", "none", "--outbox", "shards/0"], in: folder)
+    defer { try? holder.kill() }
+    _ = try holder.waitForLine(containing: "watching")
+    _ = try folder.write(#"{"released":true,"host":"node7","process":7}"#, as: "shards/0/claim-1")
+    let told = try work("--claim-timeout", "5")
+    #expect(
+      told.status == 75 && told.error.contains("shard 0 is left for later: its records are locked"), "\(told.error)")
+  }
+
   @Test func `a link in the place of the pictures' folder stops a shard before anything is sent`() throws {
     _ = try folder.write("coffee.jpg\n", as: "cats.txt")
     try split("cats.txt", into: 1)

@@ -226,8 +226,9 @@ struct JobPlanner: Sendable {
     earlier.wasNotPruned = reported.contains { $0.hasPrefix(ReportWarning.notPrunedStart) }
     if configuration.shared != nil, job.state == .accepted, findings.problems.isEmpty {
       let rows = EarlierRows(run: run, ledger: ledger, index: index)
+      // What `take` commits at its end tells that both have been done.
+      if try rows.recall(in: configuration.outbox) { earlier.hasOutputs = true }
       try rows.take(for: &job)
-      if try rows.recall() { earlier.hasOutputs = true }
     }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
     if let source = findings.source, findings.problems.isEmpty {

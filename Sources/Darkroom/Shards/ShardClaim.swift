@@ -30,10 +30,14 @@ package final class ShardClaim: Sendable {
 
   package enum Outcome: Sendable {
     case taken(ShardClaim)
-    case held(Held)
+    /// - Parameter isLocked: Whether the claim is too old or was given back, and only the lock of the records is held.
+    case held(Held, isLocked: Bool)
   }
 
   private static let prefix = "claim-"
+
+  /// The longest time without a renewal that a claim is believed, in seconds: a day.
+  private static let longestTimeout = 86_400.0
 
   private let folder: OpenFolder
   private let number: Int
@@ -71,8 +75,8 @@ package final class ShardClaim: Sendable {
         let isFree = last.content.isReleased || last.content.isDead
         var age = Double.infinity
         if !isFree { age = try now() - last.held.renewed }
-        if age < max(timeout, last.content.timeout) { return .held(last.held) }
-        if try isLocked() { return .held(last.held) }
+        if age < max(timeout, last.content.timeout) { return .held(last.held, isLocked: false) }
+        if try isLocked() { return .held(last.held, isLocked: true) }
       }
       let number = (last?.held.number ?? 0) + 1
       let file: OpenFile
@@ -104,21 +108,23 @@ package final class ShardClaim: Sendable {
   /// The claim that holds, or did. Its time is that of the open file, which a file server is asked for.
   private static func latest(in folder: OpenFolder) throws(SystemError) -> (held: Held, content: Content)? {
     guard let number = try numbers(in: folder).max() else { return nil }
-    let file: OpenFile
     do throws(SystemError) {
-      file = try folder.open(reading: name(number))
-    } catch  where error.cause == .missing {
+      let file = try folder.open(reading: name(number))
+      let content = Content(file)
+      let held = Held(
+        number: number, renewed: try file.status().identity.modified.sinceEpoch, timeout: content.timeout,
+        holder: content.holder)
+      return (held, content)
+    } catch  where error.cause == .missing || error.code == ESTALE {
       return nil
     }
-    let content = Content(file)
-    let held = Held(
-      number: number, renewed: try file.status().identity.modified.sinceEpoch, timeout: content.timeout,
-      holder: content.holder)
-    return (held, content)
   }
 
   private static func numbers(in folder: OpenFolder) throws(SystemError) -> [Int] {
-    try folder.names().compactMap(\.text).filter { $0.hasPrefix(prefix) }.compactMap { Int($0.dropFirst(prefix.count)) }
+    try folder.names().compactMap(\.text).filter { $0.hasPrefix(prefix) }.compactMap { text in
+      // As `name(_:)` writes it, and with a next one.
+      Int(text.dropFirst(prefix.count)).flatMap { $0 > 0 && $0 < Int.max && name($0) == text ? $0 : nil }
+    }
   }
 
   private static func removeOlder(than number: Int, in folder: OpenFolder) throws(SystemError) {
@@ -142,6 +148,8 @@ package final class ShardClaim: Sendable {
   /// Sets the time of the claim.
   /// - Returns: Whether this process still has it: nobody has taken it over, and it was renewed in time.
   package func renew() -> Bool {
+    // Another process may be taking it over, although its file is not there yet.
+    guard Clock.monotonicSeconds - renewed.withLock({ $0 }) < timeout else { return false }
     do throws(SystemError) {
       guard let found = try folder.status(of: Self.name(number)),
         try found.identity.isSameNode(as: file.status().identity), try Self.numbers(in: folder).max() == number
@@ -189,7 +197,7 @@ package final class ShardClaim: Sendable {
 
     var isReleased: Bool { json["released"] == .bool(true) }
 
-    var timeout: Double { json["timeout"]?.number ?? 0 }
+    var timeout: Double { min(json["timeout"]?.number ?? 0, ShardClaim.longestTimeout) }
 
     var holder: String {
       guard let host = json["host"]?.string, let process = json["process"]?.integer else { return "somebody" }

@@ -63,6 +63,9 @@ package struct ShardFolder: Sendable {
     try InstanceLock.holder(file: OutboxFolder.hidden(OutboxFolder.instanceName), beneath: shard(number)) != nil
   }
 
+  /// Whether the folder can be read: its file system is mounted.
+  var isThere: Bool { (try? FileStatus.exists(path + "/" + ShardPlan.file)) ?? false }
+
   /// Whether all shards are complete.
   var isComplete: Bool { plan.shards.indices.allSatisfy { ((try? report(of: $0)) ?? nil) != nil } }
 

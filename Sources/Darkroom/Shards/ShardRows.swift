@@ -30,8 +30,8 @@ struct LineReader {
       }
       let piece = try open().bytes(Self.piece, at: offset)
       (offset, isAtEnd) = (offset + piece.count, piece.isEmpty)
-      searched = buffer.count
-      buffer = (Array(buffer) + piece)[...]
+      searched = buffer.endIndex
+      buffer += piece
     }
   }
 }

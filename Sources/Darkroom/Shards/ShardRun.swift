@@ -85,7 +85,4 @@ package struct ShardRun {
   static func removeState(ofComplete number: Int, _ shards: ShardFolder, _ folder: String?) {
     try? FileManager.default.removeItem(atPath: state(of: number, shards, in: folder))
   }
-
-  /// Removes the state of a complete shard.
-  package func removeState() { try? FileManager.default.removeItem(atPath: configuration.state) }
 }

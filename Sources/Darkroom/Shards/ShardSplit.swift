@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import Glibc
 import JobIndex
@@ -34,9 +35,12 @@ package struct ShardSplit {
   ///   - path: The manifest.
   ///   - name: The name that determines its format. Default: nil, the path's last component.
   ///   - job: The name of the job. Default: nil, that of the manifest.
+  ///   - outbox: The outbox whose earlier reports are read, so that no shard has to. It may be missing. Default: nil, none.
   ///   - target: The folder that is created. An empty one may exist.
   /// - Throws: `StopError`, `SystemError`, `SQLiteError`.
-  package func split(_ path: String, called name: String? = nil, job: String?, into target: String) throws -> Outcome {
+  package func split(
+    _ path: String, called name: String? = nil, job: String?, earlierIn outbox: String? = nil, into target: String
+  ) throws -> Outcome {
     // Without links, and slashes at its end.
     let target = try Folder.resolvedWhenCreated(target)
     try PartFolder.check(target)
@@ -61,8 +65,9 @@ package struct ShardSplit {
       }
       let part = try PartFolder(for: target)
       do {
-        // Nothing of it is readable by more users than the manifest.
-        try write(manifest, &assignment, &plan, to: part.folder, mode: name == nil ? source?.sharedMode ?? 0 : 0)
+        let mode = try mode(of: manifest, source: name == nil ? source?.sharedMode ?? 0 : 0)
+        try write(manifest, &assignment, &plan, to: part.folder, mode: mode)
+        try writeEarlierRows(in: outbox, of: plan.job, manifest.index, &assignment, to: part.folder, mode: mode)
       } catch let problem as UnfitEntry {
         var result = ManifestCheck.Result(manifest)
         result.problems = [problem.problem]
@@ -76,13 +81,17 @@ package struct ShardSplit {
     }
   }
 
+  /// The permissions of the files: nothing is readable by more users than the manifest.
+  private func mode(of manifest: PlannedManifest, source: Int) throws -> mode_t {
+    let isPrivate = try manifest.findings.hasSecretDefaults || manifest.index.hasSecrets()
+    return isPrivate ? 0o600 : mode_t(source & 0o666 | 0o600)
+  }
+
   private func write(
     _ manifest: PlannedManifest, _ assignment: inout ShardAssignment, _ plan: inout ShardPlan, to folder: OpenFolder,
-    mode: Int
+    mode: mode_t
   ) throws {
     for number in 0..<count { _ = try folder.create("\(number)") }
-    let isPrivate = try manifest.findings.hasSecretDefaults || manifest.index.hasSecrets()
-    let mode: mode_t = isPrivate ? 0o600 : mode_t(mode & 0o666 | 0o600)
     var lines = ShardLines(folder, name: plan.job + ".jsonl", count: count, mode: mode)
     var entries = ResolvedEntries()
     var position = 0
@@ -109,6 +118,23 @@ package struct ShardSplit {
     let file = try folder.create(file: ShardPlan.file, mode: mode)
     try file.write(plan.json.text + "\n")
     try file.sync()
+  }
+
+  /// Divides the rows of the job's earlier reports. A shard that finds no file for it, or a later report, reads the reports itself.
+  private func writeEarlierRows(
+    in outbox: String?, of job: String, _ index: JobIndex, _ assignment: inout ShardAssignment, to folder: OpenFolder,
+    mode: mode_t
+  ) throws {
+    guard let outbox, try FileStatus.exists(outbox) else { return }
+    let reports = try EarlierReports(of: job, in: OpenFolder(outbox))
+    guard let run = reports.newestRun else { return }
+    var lines = ShardLines(folder, name: EarlierRowsFile.name, count: count, mode: mode)
+    for shard in 0..<count { try lines.append(EarlierRowsFile.head(run: run), to: shard) }
+    try index.prepareNames()
+    try reports.eachResult(of: index) { position, row in
+      try lines.append(row.json.text, to: assignment.shard(of: position, in: index).shard)
+    }
+    try lines.finish()
   }
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Model
 import System
 
@@ -16,6 +17,9 @@ package struct ShardWorker {
 
     /// Those that other processes do, with what is known of these.
     package var others: [Int: String] = [:]
+
+    /// Those that are left for a later start: a file system fails, or a process that gives no sign of life has the lock. Why.
+    package var postponed: [Int: String] = [:]
 
     /// Whether the work was ended before all shards were looked at.
     package var isStopped = false
@@ -57,15 +61,16 @@ package struct ShardWorker {
   ) throws -> Outcome {
     var outcome = Outcome()
     try SharedOutbox(configuration.outbox).check(shards)
-    var open = try (number.map { [$0] } ?? shards.plan.largestFirst).filter { shard in
-      guard try shards.report(of: shard) != nil else { return true }
+    var open = number.map { [$0] } ?? shards.plan.largestFirst
+    open.removeAll { shard in
+      guard (try? shards.report(of: shard)) != nil else { return false }
       outcome.completed += 1
-      ShardRun.removeState(ofComplete: shard, shards, state)
-      return false
+      removeState(ofComplete: shard)
+      return true
     }
     if !open.isEmpty { try SharedOutbox(configuration.outbox).add(shards) }
-    // The claims of others, as they were when this process first saw them.
-    var seen: [Int: ShardClaim.Held] = [:]
+    // The claims of others, as they were when this process first saw them, and when that was.
+    var seen: [Int: (claim: ShardClaim.Held, time: Double)] = [:]
     var pause = Self.shortestPause
     while !open.isEmpty {
       var (left, hasDone): ([Int], Bool) = ([], false)
@@ -81,17 +86,21 @@ package struct ShardWorker {
             continue
           }
           switch try claim(shard, &time) {
-          case .held(let held):
-            // A holder that lives renews its claim.
-            if let first = seen[shard], first != held {
-              outcome.others[shard] = held.holder
-            } else {
-              left.append(shard)
-            }
+          case .held(let held, let isLocked):
             if number != nil, seen[shard] == nil {
               note("shard \(shard) is claimed by \(held.holder): waiting for a sign of life")
             }
-            seen[shard] = seen[shard] ?? held
+            let first = seen[shard] ?? (held, Clock.monotonicSeconds)
+            seen[shard] = first
+            if first.claim != held {
+              // A holder that lives renews its claim.
+              outcome.others[shard] = held.holder
+            } else if isLocked, Clock.monotonicSeconds - first.time >= timeout {
+              outcome.postponed[shard] =
+                "its records are locked, and \(held.holder) has given no sign of life for \(Int(timeout)) s"
+            } else {
+              left.append(shard)
+            }
           case .taken(let claim):
             defer { claim.release() }
             hasDone = true
@@ -105,7 +114,10 @@ package struct ShardWorker {
         } catch let error as StopError where error.isMissing {
           outcome.broken[shard] = "\(error)"
         } catch let error as SystemError where [.missing, .occupied].contains(error.cause) {
-          outcome.broken[shard] = "\(error)"
+          // All shards are missing when the file system is not mounted any more.
+          if shards.isThere { outcome.broken[shard] = "\(error)" } else { outcome.postponed[shard] = "\(error)" }
+        } catch let error as SystemError where error.mayPassSoon || error.code == ESTALE {
+          outcome.postponed[shard] = "\(error)"
         }
       }
       open = left
@@ -141,15 +153,23 @@ package struct ShardWorker {
   ) throws -> Bool {
     let run = try ShardRun(shard, of: shards, remaining, state: state)
     // Removing the state of another process may have taken long.
-    _ = claim.renew()
+    guard claim.renew() else {
+      outcome.others[shard] = "another process"
+      return true
+    }
     let summary = try perform(run, keepAlive(claim, run))
     if try shards.report(of: shard) != nil {
-      run.removeState()
+      removeState(ofComplete: shard)
       outcome.completed += 1
       return true
     }
     outcome.unfinished[shard] = summary
     return summary.states.contains(.rejected)
+  }
+
+  /// Removes the state that is left of a complete shard, unless the process that has completed it is still ending.
+  private func removeState(ofComplete shard: Int) {
+    if (try? shards.isLocked(shard)) == false { ShardRun.removeState(ofComplete: shard, shards, state) }
   }
 
   private var isOutOfTime: Bool { configuration.maxDuration.map { Clock.monotonicSeconds - began >= $0 } ?? false }

@@ -77,7 +77,7 @@ struct ShardCommand: Command {
       configuration: settings.withGivenFolders, count: count, by: settings.shardGrouping)
     let outcome = try split.split(
       input?.path ?? manifest, called: input.map { StandardInputManifest.job + "." + $0.suffix },
-      job: try settings.checkedJobName(), into: folder)
+      job: try settings.checkedJobName(), earlierIn: try settings.resolvedOutbox(for: .reading), into: folder)
     switch outcome {
     case .rejected(let result):
       try invocation.output.print(settings.isJSON ? result.json.text : result.text)

@@ -86,6 +86,9 @@ struct ShardRunAction {
     for (number, why) in outcome.broken.sorted(by: { $0.key < $1.key }).prefix(EventLog.shownProblems) {
       console.warn("warning: shard \(number) cannot be done: \(why)")
     }
+    for (number, why) in outcome.postponed.sorted(by: { $0.key < $1.key }).prefix(EventLog.shownProblems) {
+      console.warn("warning: shard \(number) is left for later: \(why)")
+    }
     for (number, holder) in outcome.others.sorted(by: { $0.key < $1.key }).prefix(EventLog.shownProblems) {
       let text = "shard \(number) is done by \(holder)"
       if self.number == nil { console.note(text) } else { console.warn(text) }
@@ -100,7 +103,8 @@ struct ShardRunAction {
     for summary in outcome.unfinished.values {
       codes.insert(summary.states.contains(.rejected) ? .rejected : summary.hadTrouble ? .cannotWrite : .tryAgain)
     }
-    if outcome.isStopped || number != nil && !outcome.others.isEmpty { codes.insert(.tryAgain) }
+    let isLeft = !outcome.postponed.isEmpty || number != nil && !outcome.others.isEmpty
+    if outcome.isStopped || isLeft { codes.insert(.tryAgain) }
     return .first(of: codes)
   }
 }

@@ -60,6 +60,26 @@ import Testing
     #expect(try folder.names().filter { !$0.hasPrefix(".") } == ["claim-2"])
   }
 
+  @Test func `names and times that no process writes are no claims, or claims for a day at most`() throws {
+    let names = [
+      "claim-07", "claim-+7", "claim-", "claim-\(Int.max)", "claim--1", "claim-0", "claim-99999999999999999999",
+    ]
+    for name in names { _ = try folder.write("", as: name) }
+    let claim = try #require(try take())
+    #expect(claim.renew() && folder.text("claim-1") != nil)
+    claim.release()
+    _ = try folder.write(#"{"timeout":1e300,"machine":""}"#, as: "claim-7")
+    try age("claim-7", seconds: 80_000)
+    #expect(try take() == nil)
+    try age("claim-7", seconds: 90_000)
+    #expect(try take()?.renew() == true)
+  }
+
+  @Test func `a claim that was renewed too late is lost`() throws {
+    let claim = try #require(try take(timeout: 0))
+    #expect(!claim.renew())
+  }
+
   @Test func `of many processes one takes over a claim`() throws {
     _ = try take(timeout: 40)
     try age("claim-1", seconds: 50)
