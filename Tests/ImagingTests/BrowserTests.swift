@@ -14,7 +14,7 @@ import Testing
 
   @Test("there are recipes for every function of CSS")
   func complete() {
-    let ours = ["resize", "crop", "rotate", "flip", "flop", "sharpen"]
+    let ours = ["resize", "crop", "pad", "rotate", "flip", "flop", "sharpen", "background"]
     for filter in FilterRegistry.all where !ours.contains(filter.name) {
       #expect(Self.recipes.contains { $0.contains(filter.name + "(") })
     }

@@ -65,6 +65,11 @@ import Testing
     ("resize(fill 64 64)", "a.resize((64, 64), L, ((w - h) / 2, 0, (w + h) / 2, h))"),
     ("resize(fill 100 300 enlarge)", "a.resize((100, 300), L, ((w - h / 3) / 2, 0, (w + h / 3) / 2, h))"),
     ("resize(fill 300 100)", "a.crop((0, 25, w, 125))"),
+    ("resize(cover 64 64 left)", "a.resize((64, 64), L, (0, 0, h, h))"),
+    ("resize(fill 64 64 right)", "a.resize((64, 64), L, (w - h, 0, w, h))"),
+    ("resize(fill 100 20 top)", "a.resize((100, 20), L, (0, 0, w, w / 5))"),
+    ("resize(cover 100 20 bottom enlarge)", "a.resize((100, 20), L, (0, h - w / 5, w, h))"),
+    ("resize(fill 300 100 top)", "a.crop((0, 0, w, 100))"),
   ]
 
   /// Pillow rounds and clips to 8 bits between the two directions; alpha that overshoots is clipped with its colours.

@@ -20,6 +20,10 @@ package protocol FilterFunction: Sendable {
   var coloursGrey: Bool { get }
   /// Whether opaque pictures need an alpha channel afterwards; false by default.
   var makesTranslucent: Bool { get }
+  /// Whether translucent pictures are opaque afterwards; false by default.
+  var makesOpaque: Bool { get }
+  /// Whether opaque pictures certainly remain so. By default where pixels are moved, resampled, or changed one by one.
+  var keepsOpaque: Bool { get }
   /// The stage that does the work.
   var stage: any RowStage { get }
 }
@@ -31,6 +35,11 @@ extension FilterFunction {
   package var argument: String { "" }
   package var coloursGrey: Bool { false }
   package var makesTranslucent: Bool { false }
+  package var makesOpaque: Bool { false }
+  package var keepsOpaque: Bool {
+    let stage = stage
+    return !makesTranslucent && (stage.movesPixelsOnly || stage.affine != nil || stage.resampling != nil)
+  }
 }
 
 /// A function of one amount, a number or a percentage; 1 without an argument.

@@ -5,20 +5,24 @@ struct Resize: FilterFunction, RowStage {
   enum Mode: String, CaseIterable, Sendable {
     /// As large as possible within the rectangle.
     case fit
-    /// As small as covers the rectangle, cropped to its middle.
+    /// As small as covers the rectangle, cropped to it.
     case fill
+    /// Another name of `fill`, that of CSS.
+    case cover
     /// The size of the rectangle, with another aspect ratio if necessary.
     case exact
   }
 
   static let name = "resize"
-  static let syntax = "[fit | fill | exact]? [<integer> | -]{2} enlarge?"
+  static let syntax = "[fit | fill | cover | exact]? [<integer> | -]{2} <position>? enlarge?"
   static let summary =
     "resamples to fit into (the default), to fill or to have exactly this width and height; - with fit: that side follows "
-    + "from the other; enlarges only with enlarge"
+    + "from the other; fill, or cover, keeps the middle, or the middle of a side (see crop); enlarges only with enlarge"
 
-  /// Default `fit`.
+  /// Default `fit`; never `cover`.
   let mode: Mode
+  /// What `fill` keeps. Default `center`.
+  let anchor: Anchor
   /// Columns and rows, each 1…1 000 000; the maximum for a side that follows from the other.
   let wanted: PictureSize
   /// Whether the picture may be enlarged; default false.
@@ -27,12 +31,13 @@ struct Resize: FilterFunction, RowStage {
   let argument: String
 
   init(arguments: inout ArgumentReader) throws(RecipeError) {
-    mode = try arguments.leadingKeyword(default: .fit)
+    let given: Mode = try arguments.leadingKeyword(default: .fit)
+    mode = given == .cover ? .fill : given
     let start = arguments.offset
     let width = try arguments.side("a width, as in resize(fit 800 600) or resize(fit 800 -)")
-    let given = width.map(String.init) ?? "-"
+    let columns = width.map(String.init) ?? "-"
     let height = try arguments.side(
-      "a height, as in resize(fit \(given) \(width == nil ? "600" : "-")) or resize(fit \(width ?? 800) 600)")
+      "a height, as in resize(fit \(columns) \(width == nil ? "600" : "-")) or resize(fit \(width ?? 800) 600)")
     if width == nil || height == nil {
       guard mode == .fit else {
         throw RecipeError("resize() takes - for a side with fit only; \(mode) needs both sides", at: start)
@@ -41,8 +46,17 @@ struct Resize: FilterFunction, RowStage {
     }
     let limit = ImageLimits.maxSide
     wanted = PictureSize(width: width ?? limit, height: height ?? limit)
+    let position = arguments.offset
+    let anchor: Anchor? = arguments.keywordIfNext()
+    guard anchor == nil || mode == .fill else {
+      throw RecipeError(
+        "resize() takes a position with fill and cover only; \(mode) keeps all of the picture", at: position)
+    }
+    self.anchor = anchor ?? .center
     enlarges = arguments.flag("enlarge")
-    argument = "\(mode) \(given) \(height.map(String.init) ?? "-")" + (enlarges ? " enlarge" : "")
+    argument =
+      "\(mode) \(columns) \(height.map(String.init) ?? "-")" + (self.anchor == .center ? "" : " \(self.anchor)")
+      + (enlarges ? " enlarge" : "")
   }
 
   var stage: any RowStage { self }
@@ -61,7 +75,7 @@ struct Resize: FilterFunction, RowStage {
       return ResamplingPlan(
         columns: ResamplingAxis(length: size.width, count: fitted.width),
         rows: ResamplingAxis(length: size.height, count: fitted.height))
-    case .fill: return filled(size)
+    case .fill, .cover: return filled(size)
     case .exact:
       return ResamplingPlan(
         columns: ResamplingAxis(length: size.width, count: enlarges ? wanted.width : min(wanted.width, size.width)),
@@ -82,23 +96,25 @@ struct Resize: FilterFunction, RowStage {
     max((2 * dividend + divisor) / (2 * divisor), 1)
   }
 
-  /// The largest middle part of the wanted aspect ratio. When it would have to be enlarged and must not be, a middle part
-  /// of the wanted size, clamped to the picture.
+  /// The largest part of the wanted aspect ratio. When it would have to be enlarged and must not be, a part of the wanted size,
+  /// clamped to the picture.
   private func filled(_ size: PictureSize) -> ResamplingPlan {
     let (width, height) = (Double(size.width), Double(size.height))
     if !enlarges, size.width <= wanted.width || size.height <= wanted.height {
-      let (columns, rows) = (min(size.width, wanted.width), min(size.height, wanted.height))
+      let kept = PictureSize(width: min(size.width, wanted.width), height: min(size.height, wanted.height))
+      let origin = anchor.origin(of: kept, in: size)
       return ResamplingPlan(
         columns: ResamplingAxis(
-          length: size.width, start: Double((size.width - columns) / 2), extent: Double(columns), count: columns),
+          length: size.width, start: Double(origin.column), extent: Double(kept.width), count: kept.width),
         rows: ResamplingAxis(
-          length: size.height, start: Double((size.height - rows) / 2), extent: Double(rows), count: rows))
+          length: size.height, start: Double(origin.row), extent: Double(kept.height), count: kept.height))
     }
     let scale = max(Double(wanted.width) / width, Double(wanted.height) / height)
     let (columns, rows) = (min(Double(wanted.width) / scale, width), min(Double(wanted.height) / scale, height))
     return ResamplingPlan(
       columns: ResamplingAxis(
-        length: size.width, start: (width - columns) / 2, extent: columns, count: wanted.width),
-      rows: ResamplingAxis(length: size.height, start: (height - rows) / 2, extent: rows, count: wanted.height))
+        length: size.width, start: (width - columns) * anchor.shares.columns, extent: columns, count: wanted.width),
+      rows: ResamplingAxis(
+        length: size.height, start: (height - rows) * anchor.shares.rows, extent: rows, count: wanted.height))
   }
 }

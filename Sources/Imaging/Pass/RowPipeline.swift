@@ -26,9 +26,10 @@ struct RowPipeline {
   ) {
     let keepsGrey = source.isGrey && !recipe.filters.contains { $0.coloursGrey }
     let hasAlpha = source.hasAlpha || recipe.filters.contains { $0.makesTranslucent }
+    let isOpaque = !hasAlpha || Self.isOpaque(after: recipe.filters)
     working = PixelLayout(isGrey: keepsGrey, hasAlpha: hasAlpha, is16Bit: source.is16Bit)
     output = PixelLayout(
-      isGrey: keepsGrey && format.hasGrey, hasAlpha: hasAlpha && format.hasAlpha,
+      isGrey: keepsGrey && format.hasGrey, hasAlpha: !isOpaque && format.hasAlpha,
       is16Bit: source.is16Bit && format.has16Bit)
     let reorient = Reorient(orientation: orientation)
     var filters = recipe.filters.map(\.stage)
@@ -48,7 +49,7 @@ struct RowPipeline {
       (conversion.map { [$0] } ?? [])
         + (orientation == .upright ? [] : [reorient])
         + filters
-        + (hasAlpha && !format.hasAlpha ? [Flatten()] : []))
+        + (!isOpaque && !format.hasAlpha ? [Flatten()] : []))
     sizes = stages.reduce(into: [delivered]) { sizes, stage in sizes.append(stage.size(after: sizes[sizes.count - 1])) }
   }
 
@@ -68,6 +69,12 @@ struct RowPipeline {
     var rows = source
     for stage in stages { rows = try stage.rows(from: rows) }
     return rows
+  }
+
+  /// Whether a filter makes pictures opaque, and those after it keep them so.
+  private static func isOpaque(after filters: [any FilterFunction]) -> Bool {
+    guard let last = filters.lastIndex(where: \.makesOpaque) else { return false }
+    return filters[(last + 1)...].allSatisfy(\.keepsOpaque)
   }
 
   /// The same stages, except that those between two that change samples do not round to 8 bits.

@@ -16,10 +16,12 @@ package enum FilterRegistry {
     DropShadow.self,
     Resize.self,
     Crop.self,
+    Pad.self,
     Rotate.self,
     Flip.self,
     Flop.self,
     Sharpen.self,
+    Background.self,
   ]
 
   /// The functions of CSS that are not available.

@@ -19,6 +19,11 @@ extension ArgumentReader {
     }
   }
 
+  mutating func requiredColour() throws(RecipeError) -> CSSColour {
+    if let colour = try colour() { return colour }
+    throw missing("a colour, such as white or #ff8800")
+  }
+
   private mutating func components(of function: String) throws(RecipeError) -> CSSColour {
     let isHue = function.hasPrefix("hsl")
     let first = try component(of: function, isHue: isHue)

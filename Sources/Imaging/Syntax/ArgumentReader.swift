@@ -165,6 +165,18 @@ package struct ArgumentReader {
     tokens.isEmpty ? standard : try keyword()
   }
 
+  /// Reads a keyword if one of its words is next.
+  mutating func keywordIfNext<Word: RawRepresentable<String> & CaseIterable>() -> Word? {
+    guard case .identifier(let name)? = peek?.kind, let word = Word(rawValue: name.lowercased()) else { return nil }
+    skip()
+    return word
+  }
+
+  /// The error for what is next, or missing.
+  func missing(_ what: String) -> RecipeError {
+    peek.map { unexpected($0, instead: what) } ?? RecipeError("\(function)() needs \(what)", at: end)
+  }
+
   /// Consumes a word if it is next; returns whether it was.
   mutating func flag(_ word: String) -> Bool {
     guard case .identifier(let name)? = tokens.first?.kind, name.lowercased() == word else { return false }

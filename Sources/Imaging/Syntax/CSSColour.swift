@@ -3,6 +3,7 @@ package struct CSSColour: Equatable, Sendable, CustomStringConvertible {
   private let bytes: SIMD4<UInt8>
 
   static let black = CSSColour(0, 0, 0)
+  static let transparent = CSSColour(0, 0, 0, alpha: 0)
 
   /// Creates a colour from components of 0…1; others are clamped.
   init(_ red: Double, _ green: Double, _ blue: Double, alpha: Double = 1) {
@@ -40,6 +41,7 @@ package struct CSSColour: Equatable, Sendable, CustomStringConvertible {
   var blue: Float { Float(bytes.z) / 255 }
   /// 0…1, where 1 is opaque.
   var alpha: Float { Float(bytes.w) / 255 }
+  var isOpaque: Bool { bytes.w == 255 }
   var isGrey: Bool { bytes.x == bytes.y && bytes.y == bytes.z }
 
   /// `#rrggbb` when opaque, else `#rrggbbaa`.
@@ -54,7 +56,7 @@ extension CSSColour {
   /// black, as there is no `color` property.
   init?(named name: String) {
     switch name {
-    case "transparent": self.init(0, 0, 0, alpha: 0)
+    case "transparent": self = .transparent
     case "currentcolor": self = .black
     default:
       guard let digits = Self.names[name] else { return nil }
