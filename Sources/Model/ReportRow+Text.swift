@@ -22,6 +22,11 @@ extension ReportRow {
     value(of: #""state":""#, in: text).map { strncmp($0, #"failed""#, 7) == 0 } ?? false
   }
 
+  /// Whether a row was cancelled, found as in `sourceSHA256`.
+  package static func isCancelled(_ text: UnsafePointer<CChar>) -> Bool {
+    value(of: #""state":""#, in: text).map { strncmp($0, #"cancelled""#, 10) == 0 } ?? false
+  }
+
   /// The kind of a failed row's failure, found as in `sourceSHA256`.
   /// - Returns: nil for a row without a failure.
   package static func failureKind(_ text: UnsafePointer<CChar>) -> FailureKind? {

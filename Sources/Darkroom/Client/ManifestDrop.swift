@@ -88,9 +88,15 @@ package struct ManifestDrop {
     }
     let manifests = names.compactMap(\.text).filter(JobFolder.isManifest)
     guard let name = manifests.first, let suffix = ManifestFileName(name)?.suffix else {
-      let why =
-        names.contains(FileName("report.json"))
-        ? "it was taken away; drop it into the inbox again" : "job \"\(job)\" has not ended"
+      let why: String
+      if let shards = SharedOutbox(Folder.parent(of: folder.path)).shards(of: job) {
+        why =
+          "the job was done in the shards of \(shards.path); divide its manifest again, into another folder, and do that"
+      } else if names.contains(FileName("report.json")) {
+        why = "it was taken away; drop it into the inbox again"
+      } else {
+        why = "job \"\(job)\" has not ended"
+      }
       throw StopError.missing("\(folder.path) holds no manifest: \(why)")
     }
     guard manifests.count == 1 else {

@@ -63,9 +63,10 @@ package struct ShardStatus: Sendable {
     }
   }
 
+  /// The rows of results that have ended; those of a run that was cancelled are done again.
   private static func lines(in job: JobFolder) throws -> Int {
     var count = 0
-    try job.open(file: "entries.jsonl").eachChunk { chunk in count += chunk.count { $0 == 0x0a } }
+    try ReportRow.eachLine(of: job.open(file: "entries.jsonl")) { if !ReportRow.isCancelled($0) { count += 1 } }
     return count
   }
 

@@ -9,6 +9,9 @@ package struct ShardWorker {
     /// Those that this process has completed, or found complete.
     package var completed = 0
 
+    /// The failed results of these.
+    package var failed = 0
+
     /// Those that it has begun, and that are not complete, with the summaries of their runs.
     package var unfinished: [Int: Darkroom.Summary] = [:]
 
@@ -23,6 +26,11 @@ package struct ShardWorker {
 
     /// Whether the work was ended before all shards were looked at.
     package var isStopped = false
+
+    fileprivate mutating func add(_ head: ReportHead) {
+      completed += 1
+      failed += head.counts?.failed ?? 0
+    }
   }
 
   /// Called by each iteration of a run's loop, as `Darkroom.keepAlive`, with what stops the run.
@@ -63,8 +71,8 @@ package struct ShardWorker {
     try SharedOutbox(configuration.outbox).check(shards)
     var open = number.map { [$0] } ?? shards.plan.largestFirst
     open.removeAll { shard in
-      guard (try? shards.report(of: shard)) != nil else { return false }
-      outcome.completed += 1
+      guard let head = try? shards.report(of: shard) else { return false }
+      outcome.add(head)
       removeState(ofComplete: shard)
       return true
     }
@@ -81,8 +89,8 @@ package struct ShardWorker {
           return outcome
         }
         do {
-          if try shards.report(of: shard) != nil {
-            outcome.completed += 1
+          if let head = try shards.report(of: shard) {
+            outcome.add(head)
             continue
           }
           switch try claim(shard, &time) {
@@ -158,9 +166,9 @@ package struct ShardWorker {
       return true
     }
     let summary = try perform(run, keepAlive(claim, run))
-    if try shards.report(of: shard) != nil {
+    if let head = try shards.report(of: shard) {
       removeState(ofComplete: shard)
-      outcome.completed += 1
+      outcome.add(head)
       return true
     }
     outcome.unfinished[shard] = summary

@@ -72,6 +72,9 @@ package struct SharedOutbox {
     return shards
   }
 
+  /// The jobs with shards that are not complete, in the order of the names.
+  package var jobs: [String] { open.map(\.job) }
+
   /// The shards that are not complete, by their jobs, in the order of the names.
   var open: [ShardFolder] {
     let folder = try? OpenFolder(path).folder(OutboxFolder.hidden(Self.folder))

@@ -18,7 +18,14 @@ struct PauseCommand: Command {
     let creation = try lock.create(reason: settings.reason)
     if creation == .foundFolder { console.warn("\(lock.path) is a folder, which cannot hold a reason") }
     console.note((creation == .made ? "paused by " : "already paused by ") + lock.path)
-    if lock.isWatched == false { console.note("no instance is running; the next one waits until the lock is gone") }
+    if lock.isWatched == false {
+      let shards = SharedOutbox(settings.outbox.path).jobs
+      console.note(
+        shards.isEmpty
+          ? "no instance is running; the next one waits until the lock is gone"
+          : "no instance is running; processes that do the shards of \(shards.joined(separator: ", ")) wait until the lock is gone"
+      )
+    }
     let jobs = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path).openJobs
     if let job = invocation.operands.first, jobs.contains(job) {
       console.note("\(job) is a job, and a lock pauses all jobs; \"darkroom cancel \(job)\" ends that one alone")

@@ -36,8 +36,11 @@ struct ShardCommand: Command {
 
   private static let actions = ["split", "run", "merge", "status"]
 
-  /// The actions of the options that only one of them takes.
-  private static let actionsOfOptions = ["shards": "split", "by": "split", "by-index": "run", "partial": "merge"]
+  /// The actions that take each of the options of this command.
+  private static let actionsOfOptions = [
+    "shards": ["split"], "by": ["split"], "name": ["split"], "per-host": ["split", "run"], "by-index": ["run"],
+    "claim-timeout": ["run", "status"], "partial": ["merge"],
+  ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     let (action, operands) = (invocation.operands.first, Array(invocation.operands.dropFirst()))
@@ -57,7 +60,7 @@ struct ShardCommand: Command {
   private func checkOptions(of action: String, _ settings: Settings) throws {
     let taken = action == "merge" ? ["gallery", "accept-failures", "fail-empty"] : []
     let wrong = OptionTable.all.filter { settings.origins[$0.name] == $0.longName }.first { option in
-      if let only = Self.actionsOfOptions[option.name] { return only != action }
+      if let takers = Self.actionsOfOptions[option.name] { return !takers.contains(action) }
       return action != "run" && !option.isListed(for: name) && !taken.contains(option.name)
     }
     if let wrong { throw UsageError("shard \(action) does not take \(wrong.longName)") }
@@ -77,7 +80,7 @@ struct ShardCommand: Command {
       configuration: settings.withGivenFolders, count: count, by: settings.shardGrouping)
     let outcome = try split.split(
       input?.path ?? manifest, called: input.map { StandardInputManifest.job + "." + $0.suffix },
-      job: try settings.checkedJobName(), earlierIn: try settings.resolvedOutbox(for: .reading), into: folder)
+      job: try settings.checkedJobName(), earlierIn: settings.outbox.path, into: folder)
     switch outcome {
     case .rejected(let result):
       try invocation.output.print(settings.isJSON ? result.json.text : result.text)
@@ -97,7 +100,9 @@ struct ShardCommand: Command {
     case .unfinished(let left):
       invocation.console.fail(
         "\(left.count.of("shard", "shards")) of \(shards.plan.shards.count) are not complete: \(left.listed); nothing was written",
-        hint: "\"darkroom shard run\" goes on with them, and --partial merges what there is")
+        hint: (shards.isCancelled
+          ? "the job was cancelled: when \(shards.path)/cancelled is removed, \"darkroom shard run\" goes on with them"
+          : "\"darkroom shard run\" goes on with them") + "; --partial merges what there is")
       return .tryAgain
     case .merged(let head, let report, let left):
       if !left.isEmpty {

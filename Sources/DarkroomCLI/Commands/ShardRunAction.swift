@@ -28,6 +28,10 @@ struct ShardRunAction {
     if invocation.settings.configuration.prune {
       throw UsageError("shard run takes no --prune: the results of other shards are not its own")
     }
+    // In the environment or the file they may be meant for other commands.
+    for name in ["notify", "exec"] where invocation.settings.origins[name] == "--" + name {
+      throw UsageError("shard run takes no --\(name): it concerns the whole job")
+    }
   }
 
   private static func number(_ text: String, _ what: String, in shards: ShardFolder) throws -> Int {
@@ -94,7 +98,11 @@ struct ShardRunAction {
       if self.number == nil { console.note(text) } else { console.warn(text) }
     }
     let total = number == nil ? shards.plan.shards.count : 1
-    console.note("\(outcome.completed) of \(total.of("shard", "shards")) complete")
+    let failed = outcome.failed > 0 ? ", \(outcome.failed.of("result", "results")) failed" : ""
+    console.note("\(outcome.completed) of \(total.of("shard", "shards")) complete" + failed)
+    if number == nil, outcome.completed == total {
+      console.note("\"darkroom shard merge\" writes the report")
+    }
   }
 
   private func code(_ outcome: ShardWorker.Outcome) -> ExitCode {

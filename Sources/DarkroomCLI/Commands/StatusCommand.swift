@@ -65,6 +65,9 @@ struct StatusCommand: Command {
     } else {
       try invocation.output.print(isJSON ? try status().text : Self.plain(try status()))
     }
+    for job in SharedOutbox(invocation.settings.outbox.path).jobs {
+      invocation.console.note("job \(job) is done in shards: \"darkroom shard status DIR\" tells how far it is")
+    }
     return .success
   }
 
