@@ -117,6 +117,9 @@ package struct Configuration: Sendable {
   /// The file with numbers for Prometheus. Default: none.
   package var metrics: String?
 
+  /// The recipes that manifests and options use by their names. Default: none.
+  package var recipes = NamedRecipes()
+
   /// To what the head of each report is posted when its run has ended. Default: nothing.
   package var notify: Webhook?
 

@@ -7,6 +7,10 @@ import Model
 package struct EntryDefaults: Sendable, Equatable {
   package var recipe: Recipe
   package var options: OutputOptions
+
+  /// The recipes that entries use by their names. Default: none.
+  package var recipes = NamedRecipes()
+
   var priority = Entry.Priority.normal
   var metadata: JSONValue?
   var request = RequestFields()

@@ -344,7 +344,7 @@ struct EntryReader {
     guard let text = text(value, field: "filters", at: location) else { return defaults.recipe }
     if let known = recipes[text] { return known }
     do {
-      let recipe = try Recipe(parsing: text)
+      let recipe = try Recipe(parsing: text, named: defaults.recipes)
       if recipes.count >= Self.recipeLimit { recipes.removeAll(keepingCapacity: true) }
       recipes[text] = recipe
       return recipe

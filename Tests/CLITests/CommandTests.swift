@@ -316,6 +316,30 @@ import Testing
     #expect(try DarkroomCommand.run(["filters", "--config", config + ".none"]).status == 66)
   }
 
+  @Test func `recipes of the file are used by their names, in manifests and options`() throws {
+    let folders = try DarkroomFolders()
+    let config = try folders.folder.write(
+      #"{"recipes": {"card": "thumb pad(40 40 red)", "thumb": "resize(32 32)", "_why": 1}, "filters": "thumb"}"#,
+      as: "config.json")
+    try folders.drop(
+      "job.jsonl", #"{"url": "chelsea-small.png"}"# + "\n" + #"{"url": "chelsea-small.png", "filters": "card flop()"}"#)
+    _ = try folders.run(["--config", config]).expect(status: 0)
+    let report = String(decoding: try folders.contents("job/report.json"), as: UTF8.self)
+    #expect(report.contains("resize(fit 32 32) pad(40 40 center #ff0000) flop()") && report.contains(#""height":40"#))
+    let listed = try DarkroomCommand.run(["filters", "--config", config]).expect(status: 0)
+    #expect(listed.output.contains("card\n    resize(fit 32 32) pad(40 40 center #ff0000)\n"))
+    let steps = try DarkroomCommand.run(["filters", "--config", config, "--explain", "card"]).expect(status: 0)
+    #expect(steps.output.contains("pad(40 40"), "\(steps.output)")
+    for (recipes, message) in [
+      (#"{"a": "a"}"#, "\"recipes\": \"a\": a: it uses itself"), ("[]", "must be an object"),
+      (#"{"a": 1}"#, "must be a string"),
+    ] {
+      let wrong = try folders.folder.write("{\"recipes\": \(recipes)}", as: "wrong.json")
+      let told = try DarkroomCommand.run(["filters", "--config", wrong])
+      #expect(told.status == 64 && told.error.contains(message), "\(told.error)")
+    }
+  }
+
   @Test func `watch reloads its configuration on SIGHUP`() throws {
     let folders = try DarkroomFolders()
     let config = folders.folder.file("config.json")

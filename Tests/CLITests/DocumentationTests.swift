@@ -91,7 +91,7 @@ struct DocumentationTests {
   func filters() throws {
     let listed = try DarkroomCommand.run(["filters"], in: TemporaryFolder()).output
     let names = Set(listed.matches(of: /(?:^|\n)([a-z-]+)\(/).map { String($0.1) + "()" })
-    let documented = try Documentation.firstColumns(of: "Documentation/manifests.md").joined()
+    let documented = try Documentation.firstColumns(of: "Documentation/recipes.md").joined()
       .filter { $0.hasSuffix("()") }
     #expect(!names.isEmpty)
     #expect(Set(documented) == names)

@@ -52,7 +52,8 @@ struct PlannedManifest {
       throw StopError.missing(error)
     }
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
+    var defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
+    defaults.recipes = configuration.recipes
     let planner = Planner(
       format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults)
     var plan = PlannedManifest(

@@ -3,7 +3,7 @@ import Imaging
 struct FiltersCommand: Command {
   let name = "filters"
   let operands = ""
-  let summary = "list the filter functions, or explain the steps of a recipe"
+  let summary = "list the filter functions and the recipes of the configuration file, or explain the steps of a recipe"
   let examples = [
     "darkroom filters",
     #"darkroom filters --explain "sepia(0.8) contrast(110%)""#,
@@ -22,6 +22,10 @@ struct FiltersCommand: Command {
       let standard = filter.defaultArgument.map { "; default " + $0 } ?? ""
       try invocation.output.print(filter.name + "(" + filter.syntax + ")")
       try invocation.output.print("    " + TextLayout.wrapped(filter.summary + standard, columns: 76, indent: "    "))
+    }
+    for (name, recipe) in invocation.settings.configuration.recipes.all {
+      try invocation.output.print(name)
+      try invocation.output.print("    " + TextLayout.wrapped("\(recipe)", columns: 76, indent: "    "))
     }
     return .success
   }

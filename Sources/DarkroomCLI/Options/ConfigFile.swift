@@ -1,4 +1,5 @@
 import Foundation
+import Imaging
 import JSON
 import Model
 import System
@@ -16,6 +17,12 @@ struct ConfigFile {
   /// The value of the key `hosts`, which is not an option: rules for hosts.
   let hosts: JSONValue?
 
+  /// The recipes of the key `recipes`, which is not an option.
+  let recipes: NamedRecipes
+
+  /// The keys that are not options.
+  static let otherKeys = ["hosts", "recipes"]
+
   /// Reads the file that `--config` or `DARKROOM_CONFIG` names, else the user's, else the system's; nil without any.
   /// - Parameters:
   ///   - named: The given file, and the option or variable that gives it; nil for the standard ones.
@@ -30,7 +37,7 @@ struct ConfigFile {
     do {
       data = try OpenFile(reading: path).readAll()
     } catch let error as SystemError where error.cause == .permission && named == nil && !isNeeded {
-      (obstacle, values, hosts) = ("\(error); it is not used", [], nil)
+      (obstacle, values, hosts, recipes) = ("\(error); it is not used", [], nil, NamedRecipes())
       return
     } catch {
       throw StopError.missing((named.map { $0.by + ": " } ?? "") + "\(error)")
@@ -41,13 +48,31 @@ struct ConfigFile {
         throw UsageError("\(path): the configuration must be a JSON object")
       }
       hosts = members.first { $0.key == "hosts" }?.value
-      values = try members.filter { !$0.key.hasPrefix("_") && $0.key != "hosts" }.map {
+      recipes = try members.first { $0.key == "recipes" }.map { try Self.recipes($0.value, in: path) } ?? NamedRecipes()
+      values = try members.filter { !$0.key.hasPrefix("_") && !Self.otherKeys.contains($0.key) }.map {
         // The value of a misspelt key is not checked.
         let option = try Settings.option(forKey: $0.key, in: path)
         return ($0.key, try Self.text($0, isFlag: option.valueName == nil, in: path))
       }
     } catch let error as JSONError {
       throw UsageError("\(path): \(error.code == .empty ? "the file is empty" : "\(error)")")
+    }
+  }
+
+  private static func recipes(_ value: JSONValue, in path: String) throws -> NamedRecipes {
+    guard case .object(let members) = value else {
+      throw UsageError("\(path): \"recipes\" must be an object of names and recipes, not \(value.kind)")
+    }
+    let texts = try members.filter { !$0.key.hasPrefix("_") }.map { member in
+      guard let text = member.value.string else {
+        throw UsageError("\(path): \"recipes\": \"\(member.key)\" must be a string, not \(member.value.kind)")
+      }
+      return (name: member.key, text: text)
+    }
+    do throws(NamedRecipes.Problem) {
+      return try NamedRecipes(parsing: texts)
+    } catch {
+      throw UsageError("\(path): \"recipes\": \"\(error.name)\": \(error.message)")
     }
   }
 

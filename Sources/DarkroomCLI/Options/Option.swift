@@ -54,7 +54,8 @@ struct Option: Sendable {
       words.map(Default.words) ?? value.text(Settings.defaults[keyPath: setting]).map(Default.value)
     self.summary = summary + (value.limits.map { "; " + $0 } ?? "")
     apply = { settings, text in
-      settings[keyPath: setting] = value.combined(settings[keyPath: setting], try value.parse(text))
+      let new = try value.parseBeside.map { try $0(text, settings) } ?? value.parse(text)
+      settings[keyPath: setting] = value.combined(settings[keyPath: setting], new)
     }
   }
 

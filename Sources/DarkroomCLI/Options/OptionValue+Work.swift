@@ -8,15 +8,16 @@ import Transfer
 
 extension OptionValue where Value == Recipe {
   static var recipe: OptionValue {
-    OptionValue(name: "RECIPE") { text in
+    @Sendable func parse(_ text: String, _ named: NamedRecipes) throws -> Recipe {
       do {
-        return try Recipe(parsing: text)
+        return try Recipe(parsing: text, named: named)
       } catch {
         throw UsageError("must be a list of filters such as sepia(0.8): \(error)")
       }
-    } text: {
-      $0.description
     }
+    var value = OptionValue(name: "RECIPE", parse: { try parse($0, NamedRecipes()) }, text: { $0.description })
+    value.parseBeside = { try parse($0, $1.configuration.recipes) }
+    return value
   }
 }
 

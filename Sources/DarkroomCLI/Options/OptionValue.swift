@@ -15,6 +15,9 @@ struct OptionValue<Value: Sendable>: Sendable {
   /// - Throws: `UsageError` with a message that continues the option's name and says what a value must be.
   let parse: @Sendable (String) throws -> Value
 
+  /// Reads a value that depends on other settings. Default: nil, `parse` reads it.
+  var parseBeside: (@Sendable (String, Settings) throws -> Value)?
+
   /// Prints a value in the form that `parse` reads; nil for the value that is set by leaving the option out.
   let text: @Sendable (Value) -> String?
 
@@ -23,9 +26,11 @@ struct OptionValue<Value: Sendable>: Sendable {
 
   /// The same for a setting that may be nil.
   var optional: OptionValue<Value?> {
-    OptionValue<Value?>(name: name, limits: limits, isRepeatable: isRepeatable, parse: parse) { [text] in
+    var value = OptionValue<Value?>(name: name, limits: limits, isRepeatable: isRepeatable, parse: parse) { [text] in
       $0.flatMap(text)
     }
+    value.parseBeside = parseBeside
+    return value
   }
 
   /// The same for another type of setting.

@@ -36,6 +36,7 @@ extension Settings {
     if let file = try ConfigFile(named: named, isNeeded: isNeeded, environment: environment) {
       configPath = file.path
       configObstacle = file.obstacle
+      configuration.recipes = file.recipes
       if let hosts = file.hosts {
         configuration.hosts = try HostRuleReader(file: file.path, environment: environment).rules(hosts)
       }
@@ -131,6 +132,6 @@ extension Settings {
     if HostRuleReader.isKey(key) {
       return UsageError("\"\(key)\" is not a key of the file, but of a rule for a host, in \"hosts\"")
     }
-    return .unknown("key", key, among: OptionTable.general.map(\.name).filter { $0 != "config" } + ["hosts"])
+    return .unknown("key", key, among: OptionTable.general.map(\.name).filter { $0 != "config" } + ConfigFile.otherKeys)
   }
 }

@@ -24,6 +24,9 @@ package enum FilterRegistry {
     Background.self,
   ]
 
+  /// The names and aliases of all, in lower case.
+  static var names: [String] { all.flatMap { [$0.name] + $0.aliases.map { $0.lowercased() } } }
+
   /// The functions of CSS that are not available.
   static let unavailable = ["url"]
 

@@ -15,10 +15,16 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
   }
 
   /// Parses a recipe such as `sepia(0.8) brightness(110%)` or `none`.
+  /// - Parameter named: Recipes that the text may use by their names. Default: none.
   /// - Throws: `RecipeError` with the offset of the first error.
-  package init(parsing text: String) throws(RecipeError) {
+  package init(parsing text: String, named: NamedRecipes = NamedRecipes()) throws(RecipeError) {
+    try self.init(parsing: text) { named[$0] }
+  }
+
+  /// - Parameter named: The recipe of a name; nil when there is none.
+  init(parsing text: String, named: (String) throws(RecipeError) -> Recipe?) throws(RecipeError) {
     var parser = try RecipeParser(text)
-    self.init(filters: try parser.parse())
+    self.init(filters: try parser.parse(named))
   }
 
   package var isEmpty: Bool { filters.isEmpty }

@@ -22,8 +22,9 @@ struct RecipeParser {
   }
 
   /// Returns the filters in order; none for `none`.
+  /// - Parameter named: The recipe that a name stands for; nil when there is none.
   /// - Throws: `RecipeError` for the first error, and when there are more than `maxFunctions` functions.
-  mutating func parse() throws(RecipeError) -> [any FilterFunction] {
+  mutating func parse(_ named: (String) throws(RecipeError) -> Recipe?) throws(RecipeError) -> [any FilterFunction] {
     guard let first = tokens.first else { throw RecipeError("the recipe is empty; write none for no filters", at: 0) }
     if case .identifier(let name) = first.kind, name.lowercased() == "none" {
       tokens.removeFirst()
@@ -33,9 +34,28 @@ struct RecipeParser {
     try checkCount()
     var filters: [any FilterFunction] = []
     while let token = tokens.popFirst() {
-      filters.append(try filter(token))
+      if case .identifier(let name) = token.kind, let recipe = try recipe(name, token, named) {
+        filters += recipe.filters
+      } else {
+        filters.append(try filter(token))
+      }
+      guard filters.count <= Self.maxFunctions else {
+        throw RecipeError(
+          "a recipe may have \(Self.maxFunctions) functions, with those of named recipes", at: token.offset)
+      }
     }
     return filters
+  }
+
+  /// The recipe of a name; an error in it is one at the name's place.
+  private func recipe(
+    _ name: String, _ token: CSSToken, _ named: (String) throws(RecipeError) -> Recipe?
+  ) throws(RecipeError) -> Recipe? {
+    do throws(RecipeError) {
+      return try named(name)
+    } catch {
+      throw RecipeError("\(name): \(error.message)", at: token.offset)
+    }
   }
 
   private mutating func filter(_ token: CSSToken) throws(RecipeError) -> any FilterFunction {

@@ -10,8 +10,9 @@ enum Documentation {
     "Documentation/architecture.md", "Documentation/comparison.md", "Documentation/durability.md",
     "Documentation/folders.md", "Documentation/gallery.md", "Documentation/hosts.md", "Documentation/inbox.md",
     "Documentation/manifests.md", "Documentation/operations.md", "Documentation/options.md",
-    "Documentation/performance.md", "Documentation/report.md", "Documentation/testing.md", "Documentation/tutorial.md",
-    "Documentation/workers.md", "Documentation/decisions/README.md",
+    "Documentation/performance.md", "Documentation/recipes.md", "Documentation/report.md", "Documentation/shards.md",
+    "Documentation/testing.md", "Documentation/tutorial.md", "Documentation/workers.md",
+    "Documentation/decisions/README.md",
   ]
 
   /// The folder of pictures that examples are about.

@@ -1,0 +1,80 @@
+import System
+
+/// Recipes that others use by their names, such as `thumb` for `resize(fit 256 256) sharpen(0.5)`. The names stand for the filters:
+/// canonical texts have none.
+package struct NamedRecipes: Sendable, Equatable {
+  /// By the name in lower case.
+  private var recipes: [String: Recipe] = [:]
+
+  /// The most recipes.
+  static let limit = 1000
+
+  /// How many recipes may use one another in a row.
+  static let maxDepth = 16
+
+  package init() {}
+
+  /// - Parameter texts: The recipes by their names, in any order. Each may use others.
+  /// - Throws: `Problem` for the first that cannot be used: its name is none, or that of a filter or of another; its text is no
+  ///   recipe; it uses itself.
+  package init(parsing texts: [(name: String, text: String)]) throws(Problem) {
+    guard texts.count <= Self.limit else {
+      throw Problem(name: texts[Self.limit].name, message: "there may be \(Self.limit) recipes")
+    }
+    var byName: [String: String] = [:]
+    for (name, text) in texts {
+      if let message = Self.objection(to: name) { throw Problem(name: name, message: message) }
+      guard byName.updateValue(text, forKey: name.lowercased()) == nil else {
+        throw Problem(name: name, message: "there is another recipe of this name; the case of letters does not matter")
+      }
+    }
+    for (name, _) in texts {
+      do throws(RecipeError) {
+        _ = try resolve(name, byName, [])
+      } catch {
+        throw Problem(name: name, message: error.description)
+      }
+    }
+  }
+
+  /// A recipe that cannot be used.
+  package struct Problem: Error, Equatable {
+    package let name: String
+    package let message: String
+  }
+
+  package var isEmpty: Bool { recipes.isEmpty }
+
+  /// The recipes by their names in lower case, sorted.
+  package var all: [(name: String, recipe: Recipe)] {
+    recipes.sorted { $0.key < $1.key }.map { (name: $0.key, recipe: $0.value) }
+  }
+
+  package subscript(name: String) -> Recipe? { recipes[name.lowercased()] }
+
+  /// - Parameter users: The recipes that are being resolved, each of which uses the next.
+  private mutating func resolve(
+    _ name: String, _ texts: [String: String], _ users: [String]
+  ) throws(RecipeError) -> Recipe? {
+    let key = name.lowercased()
+    if let known = recipes[key] { return known }
+    guard let text = texts[key] else { return nil }
+    guard !users.contains(key) else {
+      throw RecipeError("it uses itself: \((users + [key]).joined(separator: " uses "))", at: 0)
+    }
+    guard users.count < Self.maxDepth else { throw RecipeError("recipes are nested too deeply", at: 0) }
+    let recipe = try Recipe(parsing: text) { name throws(RecipeError) in try resolve(name, texts, users + [key]) }
+    recipes[key] = recipe
+    return recipe
+  }
+
+  /// Why a text cannot be a name; nil when it can.
+  private static func objection(to name: String) -> String? {
+    var tokenizer = CSSTokenizer(name)
+    guard case .identifier(name)? = try? tokenizer.next().kind, (try? tokenizer.next().kind) == .end else {
+      return "a name has letters, digits, - and _, and does not begin with a digit"
+    }
+    let taken = FilterRegistry.names + ["none"]
+    return taken.contains(name.lowercased()) ? "\(name) is a filter of darkroom's own" : nil
+  }
+}
