@@ -26,6 +26,10 @@ package struct JobManifest: Sendable, Equatable, Codable {
   package let outputFormat: String
   package let quality: Int
 
+  /// The recipes on acceptance that its entries use by their names, see `NamedRecipes.text`; nil without any, and in ledgers of
+  /// earlier versions.
+  package let recipes: String?
+
   /// Whether everything is requested again; nil for no, and in ledgers of earlier versions.
   package let refresh: Bool?
 
@@ -75,6 +79,7 @@ package struct JobManifest: Sendable, Equatable, Codable {
     list == nil && other.list == nil && tooLarge == nil && other.tooLarge == nil
       && (file, format, sha256) == (other.file, other.format, other.sha256)
       && (filters, outputFormat, quality, refresh) == (other.filters, other.outputFormat, other.quality, other.refresh)
+      && recipes == other.recipes
   }
 
   /// Whether its file is in an inbox, from which it is moved when the job is done.
@@ -101,6 +106,7 @@ package struct JobManifest: Sendable, Equatable, Codable {
     filters = configuration.filters.description
     outputFormat = configuration.output.format?.rawValue ?? "keep"
     quality = configuration.output.quality
+    recipes = configuration.recipes.text
     refresh = configuration.refresh ? true : nil
     let allowed = configuration.transfer.addressPolicy.allowedNetworks
     networks = allowed.isEmpty ? nil : allowed.map(\.description).joined(separator: " ")

@@ -28,13 +28,15 @@ package struct EntryDefaults: Sendable, Equatable {
 }
 
 extension JobManifest {
-  /// The values of fields that entries leave out, from the options on acceptance.
-  /// - Throws: `RecipeError`: only when the ledger is damaged.
+  /// The values of fields that entries leave out, and the recipes that have names, from the options on acceptance.
+  /// - Throws: `RecipeError`, `NamedRecipes.Problem`: only when the ledger is damaged.
   package var defaults: EntryDefaults {
     get throws {
-      EntryDefaults(
+      var defaults = EntryDefaults(
         recipe: try Recipe(parsing: filters),
         options: OutputOptions(format: ImageFormat(rawValue: outputFormat), quality: quality))
+      if let recipes { defaults.recipes = try NamedRecipes(text: recipes) }
+      return defaults
     }
   }
 }

@@ -326,6 +326,15 @@ import Testing
     _ = try folders.run(["--config", config]).expect(status: 0)
     let report = String(decoding: try folders.contents("job/report.json"), as: UTF8.self)
     #expect(report.contains("resize(fit 32 32) pad(40 40 center #ff0000) flop()") && report.contains(#""height":40"#))
+    // The same bytes are another job when a recipe has changed.
+    let other = try folders.folder.write(
+      #"{"recipes": {"card": "resize(16 16)"}, "filters": "none"}"#, as: "other.json")
+    let manifest = #"{"url": "chelsea-small.png", "filters": "card"}"#
+    for config in [config, other] {
+      try folders.drop("again.jsonl", manifest)
+      _ = try folders.run(["--config", config]).expect(status: 0)
+    }
+    #expect(String(decoding: try folders.contents("again/report.json"), as: UTF8.self).contains("resize(fit 16 16)"))
     let listed = try DarkroomCommand.run(["filters", "--config", config]).expect(status: 0)
     #expect(listed.output.contains("card\n    resize(fit 32 32) pad(40 40 center #ff0000)\n"))
     let steps = try DarkroomCommand.run(["filters", "--config", config, "--explain", "card"]).expect(status: 0)

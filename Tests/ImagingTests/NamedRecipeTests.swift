@@ -19,6 +19,8 @@ import Testing
         == "flop() \(thumb) pad(300 300 center #ffffff) flip()")
     #expect(try Recipe(parsing: "_x-1", named: named).description == "\(thumb) pad(300 300 center #ffffff) sepia(1)")
     #expect(try Recipe(parsing: "plain", named: named) == .none)
+    let text = try #require(named.text)
+    #expect(try NamedRecipes(text: text) == named && NamedRecipes().text == nil)
     #expect(try Recipe(parsing: "plain thumb", named: named).description == thumb)
   }
 

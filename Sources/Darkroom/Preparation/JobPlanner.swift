@@ -134,10 +134,9 @@ struct JobPlanner: Sendable {
       accepted: manifest.chain?.accepted ?? manifest.accepted, firstRunID: manifest.chain?.runID,
       isRefreshing: manifest.refresh == true, user: manifest.owner, mayReadFiles: manifest.list?.isFromServer != true)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
-    var defaults = try manifest.defaults
-    defaults.recipes = configuration.recipes
     let source = Planner(
-      format: format, file: ManifestFile(path: snapshot), list: try list(of: job, manifest), defaults: defaults)
+      format: format, file: ManifestFile(path: snapshot), list: try list(of: job, manifest),
+      defaults: try manifest.defaults)
     return Task(
       job: job, run: run, manifest: manifest, planner: source, snapshot: snapshot, isResumed: isResumed,
       isReplacement: isReplacement, isCancelled: isCancelled)

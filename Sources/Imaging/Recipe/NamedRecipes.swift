@@ -37,6 +37,20 @@ package struct NamedRecipes: Sendable, Equatable {
     }
   }
 
+  /// Reads what `text` has written.
+  package init(text: String) throws(Problem) {
+    try self.init(
+      parsing: text.split(separator: "\n").map { line in
+        let parts = line.split(separator: ":", maxSplits: 1)
+        return (name: String(parts[0]), text: parts.count > 1 ? String(parts[1]) : "")
+      })
+  }
+
+  /// A line for each, with name, colon and canonical text; nil without any.
+  package var text: String? {
+    recipes.isEmpty ? nil : all.map { "\($0.name):\($0.recipe)\n" }.joined()
+  }
+
   /// A recipe that cannot be used.
   package struct Problem: Error, Equatable {
     package let name: String

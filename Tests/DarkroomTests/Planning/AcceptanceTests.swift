@@ -51,6 +51,22 @@ import TestSupport
     #expect(defaults.recipe.description == "sepia(0.8)")
   }
 
+  @Test func `a job keeps the recipes of its acceptance, and the same bytes with others are another manifest`() throws {
+    func manifest(_ recipe: String?) throws -> JobManifest {
+      var configuration = Configuration()
+      if let recipe { configuration.recipes = try NamedRecipes(parsing: [("card", recipe)]) }
+      let manifest = JobManifest(
+        file: "a.txt", format: "txt", sha256: "0", inboxPath: nil, identity: "", accepted: 0,
+        configuration: configuration)
+      return try JobManifest(text: manifest.text)
+    }
+    let kept = try manifest("flip() resize(16 16)")
+    #expect(try Recipe(parsing: "card", named: kept.defaults.recipes).description == "flip() resize(fit 16 16)")
+    #expect(try kept.isSame(as: manifest("flip() resize(fit 16 16)")))
+    #expect(try !kept.isSame(as: manifest("flop()")) && !kept.isSame(as: manifest(nil)))
+    #expect(try manifest(nil).isSame(as: manifest(nil)) && manifest(nil).defaults.recipes.isEmpty)
+  }
+
   @Test("a manifest that was named without a folder keeps its whole name")
   func bareName() throws {
     let name = "darkroom-test-\(UUID().uuidString).txt"
