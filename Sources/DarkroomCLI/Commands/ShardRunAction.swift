@@ -63,6 +63,7 @@ struct ShardRunAction {
       }
       let worker = ShardWorker(
         shards, configuration, state: settings.state == nil ? nil : configuration.state, timeout: settings.claimTimeout)
+      console.beginSummary(areShards: true)
       let outcome = try worker.work(
         on: number,
         perform: { run, keepAlive in
@@ -75,6 +76,7 @@ struct ShardRunAction {
           }
         }, wait: signals.wait, note: console.note)
       console.screen.clear()
+      console.printSummary()
       report(outcome)
       return signals.exitCode ?? code(outcome)
     } catch is CancellationError {

@@ -33,6 +33,9 @@ struct ClosingSummary {
     var folder: String { (report as NSString).deletingLastPathComponent }
   }
 
+  /// Whether the jobs are shards of one: no command tries one of them again, and their reports are not the job's.
+  private let areShards: Bool
+
   /// By job and kind.
   private var failures: [String: [FailureKind: Failures]] = [:]
   /// Jobs with a failure that may be temporary.
@@ -48,6 +51,9 @@ struct ClosingSummary {
   /// Bottlenecks with a smaller share of the time are not mentioned.
   static let leastShare = 0.2
 
+  /// - Parameter areShards: Whether the jobs are shards. Default: no.
+  init(areShards: Bool = false) { self.areShards = areShards }
+
   mutating func add(_ event: Event) {
     switch event {
     case .entryEnded(let job, let row, _):
@@ -62,6 +68,7 @@ struct ClosingSummary {
       // Failures that an earlier process found are not known.
       let mayPass = failures[summary.job] == nil || passing.contains(summary.job)
       let mayRetry = hasFailed && summary.state != .rejected && mayPass
+      if areShards { return }
       if !hasFailed { failures[summary.job] = nil }
       if mayRetry { retries += 1 }
       // Other jobs are listed if there are few.

@@ -67,13 +67,14 @@ final class Console {
   }
 
   /// Collects the outcomes of the jobs, for `printSummary`.
-  func beginSummary() {
-    closing = ClosingSummary()
+  /// - Parameter areShards: Whether they are shards of one job. Default: no.
+  func beginSummary(areShards: Bool = false) {
+    closing = ClosingSummary(areShards: areShards)
     log.hasSummary = true
   }
 
   /// Prints the outcomes of the jobs and the remedies, see `ClosingSummary`.
-  func printSummary(folders options: [String]) {
+  func printSummary(folders options: [String] = []) {
     guard let closing else { return }
     let isForPerson = screen.terminal.isTerminal && verbosity != .quiet && form.format == .text
     // Without a terminal each failure has its line above, unless quiet.
