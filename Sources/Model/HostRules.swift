@@ -48,12 +48,19 @@ package struct HostRules: Sendable, Equatable {
     return changed
   }
 
-  /// Limits the downloads at once from a host, whose other settings stay. A rule that allows fewer stays.
-  /// - Parameter name: As `SourceLocation.hostName` returns it.
-  package mutating func limit(_ name: String, to downloads: Int) {
+  /// Limits a host to a share of what it allows: its downloads at once, its rate, and the time between requests. A rule that allows
+  /// fewer downloads stays; other settings do, too.
+  /// - Parameters:
+  ///   - name: As `SourceLocation.hostName` returns it.
+  ///   - downloads: The downloads at once of this share.
+  ///   - total: Those of all shares.
+  package mutating func limit(_ name: String, to downloads: Int, of total: Int) {
     guard let pattern = try? HostPattern(parsing: name) else { return }
     var rule = HostRule(pattern, like: rule(forHost: pattern.name, port: pattern.port) ?? HostRule(pattern))
     rule.perHost = min(rule.perHost ?? downloads, downloads)
+    let share = Double(downloads) / Double(max(total, downloads))
+    rule.interval = rule.interval.map { $0 / share }
+    rule.settings.maxRate = rule.settings.maxRate.map { max(1, Int(Double($0) * share)) }
     rules[Key(name: pattern.name, port: pattern.port)] = rule
   }
 

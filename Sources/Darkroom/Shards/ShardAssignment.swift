@@ -152,12 +152,13 @@ struct ShardAssignment {
       guard !rules.isEmpty, let location = try? SourceLocation(parsing: "http://\(name)/"),
         let rule = rules.rule(for: location)
       else { return perHost }
-      // A time between requests, or a rate, cannot be shared.
-      guard rule.interval != nil || rule.settings.maxRate != nil else { return rule.perHost ?? perHost }
+      let slots = rule.perHost ?? perHost
+      // A time between requests, or a rate, is one for all ports of a name. It is shared where there are no others.
+      guard rule.interval != nil || rule.settings.maxRate != nil else { return slots }
       let canonical = location.canonicalHost ?? name
       hosts.join(number, ofName[canonical] ?? number)
       ofName[canonical] = number
-      return 1
+      return SourceLocation.port(ofHostName: name) == nil ? slots : 1
     }
   }
 

@@ -5,6 +5,7 @@ import Planning
 import System
 import TestSupport
 import Testing
+import Transfer
 
 @testable import Darkroom
 @testable import Model
@@ -235,6 +236,27 @@ import Testing
       shares["few.example"] == [1, 1] && (shares["free.example"]?.count ?? 0) > 2 && shares["slow.example"] == nil)
     let ofSlow = try shards(8).filter { $0.key.hasPrefix("slow.example") }
     #expect(ofSlow.count == 200 && Set(ofSlow.values).count == 1, "a time between requests is for all ports")
+  }
+
+  @Test func `a shard has its share of a host's downloads, rate and time between requests`() throws {
+    var rules = HostRules()
+    var slow = HostRule(try HostPattern(parsing: "*.example"))
+    (slow.perHost, slow.interval, slow.settings.maxRate) = (3, 0.5, 90_000)
+    _ = rules.add(slow)
+    let plan = try split(Self.list(["slow.example": 300, "other.example": 10]), count: 3, rules: rules)
+    #expect(plan.shared.map(\.host) == ["slow.example"] && plan.shared[0].shares.map(\.downloads) == [1, 1, 1])
+    let shards = try ShardFolder(target)
+    for number in 0..<3 {
+      var configuration = Configuration(inbox: folder.file("in"), outbox: folder.file("out"))
+      configuration.hosts = rules
+      let hosts = try ShardRun(number, of: shards, configuration, state: nil).configuration.hosts
+      let (own, other) = (
+        hosts.rule(for: try SourceLocation(parsing: "http://slow.example/")),
+        hosts.rule(for: try SourceLocation(parsing: "http://other.example/"))
+      )
+      #expect(own?.perHost == 1 && own?.interval == 1.5 && own?.settings.maxRate == 30_000)
+      #expect(other?.perHost == 3 && other?.interval == 0.5 && other?.settings.maxRate == 90_000)
+    }
   }
 
   @Test func `a file that is tied to a host is in its shard, and no other file`() throws {
