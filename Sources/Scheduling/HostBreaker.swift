@@ -172,7 +172,8 @@ package struct HostBreaker: Equatable, Sendable {
     case .open where hasAnswered:
       // The host has answered another request since this one began: the failure concerns this request only. Answers that were
       // under way still arrive from a host that accepts no connection any more.
-      guard (failure.isUnreachable ? lastServed : lastAnswer) < began else { return false }
+      // A request that began in the millisecond of the last answer began after it: what has ended makes room for what begins.
+      guard failure.isUnreachable ? lastServed < began : lastAnswer <= began else { return false }
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
       closings += 1
       return true

@@ -40,7 +40,7 @@ import Testing
   mutating func `a failure is the request's own if the host answered another one since`(failure: HostBreaker.Failure) {
     host.answered(began: 300, now: 500)
     #expect(host.hasServed(since: 300) && !host.hasServed(since: 301), "what was under way says little")
-    let closes = [300, 301, 500, 501].map { began in host.failed(failure, began: began, isTrial: false, now: 900) }
+    let closes = [300, 301, 499, 500].map { began in host.failed(failure, began: began, isTrial: false, now: 900) }
     // Answers under way still arrive from a host that accepts no connection any more.
     #expect(closes == (failure.isUnreachable ? [false, true, false, false] : [false, false, false, true]))
   }
