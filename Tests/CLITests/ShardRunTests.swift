@@ -205,6 +205,42 @@ import Testing
         == [false, true, false].flatMap { Array(repeating: $0, count: 3) })
   }
 
+  @Test func `the rows that split gives a shard are those that it knows`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    _ = try folder.write(server.url("coffee.jpg") + "\n", as: "cats.txt")
+    var reused: [Int] = []
+    for turn in ["first", "whole", "cut"] {
+      let words = ["shard", "split", "--shards", "1", "cats.txt", turn] + folders.named
+      _ = try DarkroomCommand.run(words, in: folder).expect(status: 0)
+      if turn == "cut", let head = folder.text("cut/0/.earlier")?.split(separator: "\n").first {
+        try (head + "\n").write(toFile: folder.file("cut/0/.earlier"), atomically: false, encoding: .utf8)
+      }
+      _ = try DarkroomProcess(["shard", "run", turn] + folders.options, in: folder).finish().expect(status: 0)
+      _ = try DarkroomCommand.run(["shard", "merge", turn] + folders.named, in: folder).expect(status: 0)
+      reused.append(try folders.report("cats").counts.reused)
+    }
+    #expect(reused == [0, 1, 0])
+  }
+
+  @Test func `commands for whole jobs say that a job is done in shards`() throws {
+    _ = try folder.write("coffee.jpg\nchelsea.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 2)
+    for option in ["--exec", "--notify"] {
+      let refused = try work(option, option == "--exec" ? "/bin/true" : "http://127.0.0.1:9/")
+      #expect(refused.status == 64 && refused.error.contains("shard run takes no \(option)"), "\(refused.error)")
+    }
+    _ = try work("0").expect(status: 0)
+    let paused = try DarkroomCommand.run(["pause"] + folders.named, in: folder).expect(status: 0)
+    #expect(paused.error.contains("processes that do the shards of cats wait"), "\(paused.error)")
+    _ = try DarkroomCommand.run(["resume"] + folders.named, in: folder)
+    let status = try DarkroomCommand.run(["status"] + folders.named, in: folder).expect(status: 0)
+    #expect(status.error.contains("job cats is done in shards"), "\(status.error)")
+    _ = try work().expect(status: 0)
+    _ = try merge().expect(status: 0)
+    let retried = try DarkroomCommand.run(["retry", "cats"] + folders.named, in: folder)
+    #expect(retried.status == 66 && retried.error.contains("was done in the shards of "), "\(retried.error)")
+  }
+
   @Test(arguments: [true, false])
   func `what failed, or was left out of a partial merge, is known to later folders of shards`(splitKnows: Bool) throws {
     let server = try Nginx(serving: folder.makeFolder("pictures"))
