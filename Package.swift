@@ -26,6 +26,8 @@ let package = Package(
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+    // giflib, which is loaded on demand: only its header is needed, and without it GIF is not read.
+    .target(name: "CGIF"),
     .target(name: "CPlanes", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
     // libseccomp, from Debian, and the calls around it.
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
@@ -34,7 +36,7 @@ let package = Package(
     .target(name: "Database", dependencies: ["CSQLite"], swiftSettings: optimised),
 
     .target(
-      name: "Imaging", dependencies: ["CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"],
+      name: "Imaging", dependencies: ["CGIF", "CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"],
       swiftSettings: optimised),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "CPSL", "System"]),
     .target(name: "Ledger", dependencies: ["Database"], swiftSettings: optimised),

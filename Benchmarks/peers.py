@@ -1,7 +1,8 @@
-"""Measures sepia(0.8) over web-sized photographs, formats kept: `script/bench png`, `webp` and `mixed`.
+"""Measures sepia(0.8) over web-sized photographs, formats kept: `script/bench png`, `webp`, `mixed`, `gif` and `bmp`.
 
 Whole processes in turn: darkroom, the codecs alone at the same settings (one core, no filter; for a mixture the sum of
-those for each format), Pillow and pyvips, for PNG with their defaults and at the same level.
+those for each format), Pillow and pyvips, for PNG with their defaults and at the same level. GIF and BMP become PNG; no
+library reads BMP alone, and pyvips has none for it.
 """
 import collections, json, os, pathlib, random, statistics, subprocess, sys, tempfile
 
@@ -9,11 +10,15 @@ from PIL import Image
 
 import png_pictures
 
-WORKLOADS = {"png": ["png"], "webp": ["webp"], "mixed": ["jpg", "png", "webp"]}
+WORKLOADS = {"png": ["png"], "webp": ["webp"], "mixed": ["jpg", "png", "webp"],
+             "gif": ["gif"], "bmp": ["bmp"]}
+
+# What the program makes of sources, others as they are.
+RESULTS = {"gif": "png", "bmp": "png"}
 
 # How the sources are saved, and the arguments of the program in Benchmarks that decodes and encodes the format.
-SOURCES = {"jpg": {"quality": 90}, "png": {}, "webp": {"quality": 90}}
-CODECS = {"jpg": ["85"], "png": ["recode", "su", "2", "filtered"], "webp": ["85"]}
+SOURCES = {"jpg": {"quality": 90}, "png": {}, "webp": {"quality": 90}, "gif": {"interlace": False}, "bmp": {}}
+CODECS = {"jpg": ["85"], "png": ["recode", "su", "2", "filtered"], "webp": ["85"], "gif": ["2"]}
 
 PILLOW = r"""
 import concurrent.futures as cf, json, os, sys
@@ -23,7 +28,9 @@ k = .2
 M = [.393+.607*k,.769-.769*k,.189-.189*k,0,.349-.349*k,.686+.314*k,.168-.168*k,0,.272-.272*k,.534-.534*k,.131+.869*k,0]
 def job(path):
     picture = Image.open(path).convert("RGB").convert("RGB", M)
-    picture.save(os.path.join(out, os.path.basename(path)), **options[path.rpartition(".")[2]])
+    name, _, extension = os.path.basename(path).rpartition(".")
+    extension = {"gif": "png", "bmp": "png"}.get(extension, extension)
+    picture.save(os.path.join(out, name + "." + extension), **options[extension])
 with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
 """
 
@@ -35,7 +42,9 @@ k = .2
 M = [[.393+.607*k,.769-.769*k,.189-.189*k],[.349-.349*k,.686+.314*k,.168-.168*k],[.272-.272*k,.534-.534*k,.131+.869*k]]
 def job(path):
     picture = pyvips.Image.new_from_file(path, access="sequential")[:3].recomb(M).rint().cast("uchar")
-    picture.write_to_file(os.path.join(out, os.path.basename(path)), **options[path.rpartition(".")[2]])
+    name, _, extension = os.path.basename(path).rpartition(".")
+    extension = {"gif": "png"}.get(extension, extension)
+    picture.write_to_file(os.path.join(out, name + "." + extension), **options[extension])
 with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
 """
 
@@ -101,7 +110,8 @@ def compare(workload, codecs, darkroom, count=200, rounds=3):
             taken = [measured([codecs / extension, *CODECS[extension], *pictures.glob("*." + extension)])
                      for extension in extensions]
             for path in pictures.glob("*.out"):
-                path.rename(out / path.stem)
+                source = pathlib.Path(path.stem)
+                path.rename(out / source.with_suffix("." + RESULTS.get(source.suffix[1:], source.suffix[1:])))
             walls, seconds, peaks = zip(*taken)
             return sum(walls), sum(seconds), max(peaks)
 
@@ -109,15 +119,20 @@ def compare(workload, codecs, darkroom, count=200, rounds=3):
             return lambda out: measured([sys.executable, "-c", script, out, json.dumps(options), *files],
                                         VIPS_CONCURRENCY="1")
 
-        contenders = {"darkroom": run_darkroom, "codecs alone": run_codecs}
-        contenders |= {label: run_peer(*peer) for label, peer in PEERS.items() if "png" in extensions or "PNG" not in label}
+        contenders = {"darkroom": run_darkroom}
+        if all(extension in CODECS for extension in extensions):
+            contenders["codecs alone"] = run_codecs
+        results_extensions = [RESULTS.get(extension, extension) for extension in extensions]
+        contenders |= {label: run_peer(*peer) for label, peer in PEERS.items()
+                       if ("png" in results_extensions or "PNG" not in label)
+                       and ("bmp" not in extensions or "pyvips" not in label)}
         results = collections.defaultdict(list)
         for number in range(rounds):
             for label, run in contenders.items():
                 out = work / f"{number}-{label}"
                 out.mkdir()
                 taken = run(out)
-                made = [path for extension in extensions for path in out.rglob("*." + extension)]
+                made = [path for extension in results_extensions for path in out.rglob("*." + extension)]
                 assert len(made) == count, (label, len(made))
                 results[label].append((*taken, sum(path.stat().st_size for path in made)))
     medians = {label: [statistics.median(column) for column in zip(*rows)] for label, rows in results.items()}

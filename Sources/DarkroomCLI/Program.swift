@@ -1,6 +1,7 @@
 import Darkroom
 import Database
 import Foundation
+import Imaging
 import Ledger
 import Model
 import System
@@ -47,6 +48,7 @@ enum Program {
     let arguments = try Arguments(words)
     if arguments.wantsVersion {
       try output.print("darkroom \(Darkroom.version)")
+      try output.print("reads " + ImageFormat.allCases.filter(\.isBuilt).map(\.rawValue).joined(separator: ", "))
       return .success
     }
     guard let name = arguments.command else {

@@ -11,9 +11,12 @@ extension JobIndex {
     try database.run("INSERT INTO outputs VALUES (\(LedgerOutput.columns.placeholders))", output.values)
   }
 
-  /// The output that was delivered to a path relative to the job's folder; nil when there is none.
-  package func output(_ target: String) throws -> LedgerOutput? {
-    try database.record(LedgerOutput.select("FROM outputs WHERE target = ?"), [.text(target)])
+  /// The outputs that were delivered to some of these paths relative to the job's folder.
+  package func outputs(_ targets: [String]) throws -> [LedgerOutput] {
+    let marks = targets.map { _ in "?" }.joined(separator: ", ")
+    return try database.all(
+      LedgerOutput.select("FROM outputs WHERE target IN (\(marks))"), targets.map { .text($0) }
+    ) { LedgerOutput($0) }
   }
 
   package func prepareFailures() throws {

@@ -35,7 +35,7 @@ import Transfer
       fields: #", "checksum": "md5=00000000000000000000000000000000""#),
     EntryFault("network", faultAt: "garbage", saying: "127.0.0.1", isRetryable: true),
     EntryFault("not-an-image", "filter", serving: { Data("<!DOCTYPE html><p>Sign in".utf8) }, saying: "HTML"),
-    EntryFault("unsupported-format", "filter", serving: { Data("GIF89a\u{1}\0\u{1}\0\0\0\0;".utf8) }, saying: "GIF"),
+    EntryFault("unsupported-format", "filter", serving: { Data("\0\0\u{1}\0\u{1}\0".utf8) }, saying: "ICO"),
     EntryFault(
       "image-corrupt", "filter",
       serving: {

@@ -93,4 +93,39 @@ import Testing
       #expect(report.entries.allSatisfy { $0.output?.metadata == "all" })
     }
   }
+
+  @Test func `pictures of formats that are only read become PNG, are copied as they are, and are reused`() throws {
+    let folders = try DarkroomFolders()
+    _ = try TestPython.run(
+      """
+      import sys; from PIL import Image
+      for kind in ['gif', 'bmp']: Image.new('RGB', (40, 30), (9, 90, 200)).save(sys.argv[1] + '/a.' + kind)
+      """, [folders.folder.path])
+    let server = try Nginx(serving: folders.folder.path)
+    func line(_ name: String, _ file: String, _ more: String = "") -> String {
+      #"{"name": "\#(name)", "url": "\#(server.url(file))"\#(more)}"# + "\n"
+    }
+    let lines =
+      line("gif", "a.gif") + line("bmp", "a.bmp") + line("copy", "a.gif", #", "filters": "none""#)
+      + line("web", "a.bmp", #", "format": "webp""#)
+    for isFirst in [true, false] {
+      try folders.drop("job.jsonl", lines)
+      try folders.run().expect(status: 0)
+      let report = try folders.report("job")
+      #expect(report.counts.reused == (isFirst ? 0 : 4))
+      #expect(
+        report.entries.map { $0.output?.file } == [
+          "images/gif.png", "images/bmp.png", "images/copy.gif", "images/web.webp",
+        ])
+      #expect(report.entries.map { $0.output?.quality } == [nil, nil, nil, 85])
+    }
+    #expect(
+      try folders.contents("job/images/copy.gif")
+        == Data(contentsOf: URL(fileURLWithPath: folders.folder.file("a.gif"))))
+    try folders.drop("other.jsonl", lines.replacing("\"name\": \"", with: "\"name\": \"other-"))
+    try folders.run(["--isolation", "none", "--cache-size", "0"]).expect(status: 1)
+    let rows = try folders.report("other").entries
+    #expect(rows.map { $0.error?.code } == ["unsupported-format", "unsupported-format", nil, "unsupported-format"])
+    #expect(rows[0].error?.message == "GIF is only decoded by confined workers (--isolation process)")
+  }
 }

@@ -28,9 +28,9 @@ import Testing
   }
 
   private static let limits: [ImageLimits] = {
-    var small = ImageLimits(maxPixels: 100)
-    small.minPixels = 10
-    return [ImageLimits(), small]
+    var small = ImageLimits.confined
+    (small.maxPixels, small.minPixels) = (100, 10)
+    return [.confined, small]
   }()
 
   @Test(

@@ -13,11 +13,12 @@ import Testing
       ("<?xml version='1.0'?><rss>", .notAnImage, "an XML document"), ("%PDF-1.7", .notAnImage, "a PDF document"),
       ("PK\u{3}\u{4}", .notAnImage, "a ZIP archive"),
       ("\u{1}\u{2}\u{3}", .notAnImage, "unknown binary data (01 02 03)"),
-      ("GIF89a\u{1}\0\u{1}\0", .unsupportedFormat, "GIF"),
       ("RIFF\u{20}\0\0\0WEBPVP8 ", .imageTruncated, "WebP"), ("RIFF\u{8}\0\0\0WAVEfmt ", .notAnImage, "unknown"),
       ("RIFF\u{8}\0\0\0WE", .imageTruncated, "signature of a WebP"),
       ("II*\0\u{8}\0\0\0", .unsupportedFormat, "TIFF"), ("MM\0*\0\0\0\u{8}", .unsupportedFormat, "TIFF"),
-      ("BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{28}\0\0\0", .unsupportedFormat, "BMP"),
+      ("GIF89", .imageTruncated, "signature of a GIF"), ("GIF89a\u{1}\0\u{1}\0", .imageTruncated, "GIF"),
+      ("BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{28}\0\0\0", .imageTruncated, "BMP"),
+      ("BM is no BMP", .notAnImage, "plain text"),
       ("\0\0\0\u{1C}ftypavif", .unsupportedFormat, "AVIF"), ("\0\0\0\u{18}ftypheic", .unsupportedFormat, "HEIC"),
       ("\0\0\0\u{18}ftypisom", .notAnImage, "an MP4 video"),
       ("\0\0\0\u{C}JXL \r\n", .unsupportedFormat, "JPEG XL"),
@@ -30,6 +31,21 @@ import Testing
     #expect(error.code == code)
     #expect(error.message.contains(words), "\(error.message)")
     #expect(throws: ImagingError.self) { try probe(fixture.folder.file("source")) }
+  }
+
+  @Test(
+    "formats whose decoders only workers have are refused by name elsewhere, but can be copied",
+    arguments: ["GIF", "BMP"])
+  func unconfined(_ format: String) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python("Image.new('P', (3, 2)).save(sys.argv[1], '\(format)')", [fixture.folder.file("in")])
+    let bytes = try PassFixture.bytes(fixture.folder.file("in"))
+    let error = try #require(try fixture.error(of: bytes, limits: ImageLimits()))
+    #expect(error.code == .unsupportedFormat)
+    #expect(error.message == "\(format) is only decoded by confined workers (--isolation process)")
+    let file = try ScratchFile()
+    try file.write(bytes)
+    #expect(try file.copied(.none).bytes == bytes)
   }
 
   @Test("random bytes are not a picture")

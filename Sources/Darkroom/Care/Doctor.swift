@@ -22,6 +22,7 @@ package struct Doctor {
   package func examine(_ report: (Finding) -> Void) {
     report(Finding("version", "darkroom \(Tool.version)"))
     report(Self.libraries)
+    for finding in Self.missingLibraries { report(finding) }
     for finding in folders() { report(finding) }
     for finding in ledger { report(finding) }
     report(instance)
@@ -31,9 +32,21 @@ package struct Doctor {
   }
 
   private static var libraries: Finding {
-    let all = TransferLibraries.versions + CodecLibraries.versions + [("sqlite", Database.libraryVersion)]
+    let all =
+      TransferLibraries.versions + CodecLibraries.versions
+      + CodecLibraries.optional.filter(\.isLoaded).map { ($0.name, $0.version) } + [("sqlite", Database.libraryVersion)]
     let text = all.map { $0.version.isEmpty ? $0.name : $0.name + " " + $0.version }.joined(separator: ", ")
     return Finding("libraries", text)
+  }
+
+  /// Libraries without which some formats are not read.
+  private static var missingLibraries: [Finding] {
+    ImageFormat.allCases.compactMap { format in
+      guard let library = format.library, !library.isLoaded else { return nil }
+      return Finding(
+        .warning, "libraries", "\(library.name) is not installed: \(format.displayName) is not read",
+        remedy: "install it (Debian: \(library.package)), unless there are no such pictures")
+    }
   }
 
   /// The instance that owns the inbox.

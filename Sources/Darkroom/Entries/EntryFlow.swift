@@ -205,8 +205,7 @@ final class EntryFlow {
   ) throws -> EarlierResults? {
     guard entries.plan.earlier.hasOutputs else { return nil }
     let targets = EarlierResults.targets(of: entry, withOriginals: withOriginals)
-    let outputs = try targets.compactMap { try entries.plan.index.output($0) }
-    return EarlierResults(folder: entries.plan.run.folder, outputs: outputs)
+    return EarlierResults(folder: entries.plan.run.folder, outputs: try entries.plan.index.outputs(targets))
   }
 
   // MARK: Delivery

@@ -3,7 +3,8 @@ import Imaging
 struct FiltersCommand: Command {
   let name = "filters"
   let operands = ""
-  let summary = "list the filter functions and the recipes of the configuration file, or explain the steps of a recipe"
+  let summary =
+    "list formats, filter functions and the recipes of the configuration file, or explain the steps of a recipe"
   let examples = [
     "darkroom filters",
     #"darkroom filters --explain "sepia(0.8) contrast(110%)""#,
@@ -18,6 +19,9 @@ struct FiltersCommand: Command {
       try invocation.output.print(recipe.explanation.joined(separator: "\n"))
       return .success
     }
+    for line in Self.formats {
+      try invocation.output.print(TextLayout.wrapped(line, columns: 80, indent: "  "))
+    }
     for filter in FilterRegistry.all {
       let standard = filter.defaultArgument.map { "; default " + $0 } ?? ""
       try invocation.output.print(filter.name + "(" + filter.syntax + ")")
@@ -28,5 +32,14 @@ struct FiltersCommand: Command {
       try invocation.output.print("    " + TextLayout.wrapped("\(recipe)", columns: 76, indent: "    "))
     }
     return .success
+  }
+
+  /// The formats that are read and written.
+  private static var formats: [String] {
+    func names(_ formats: [ImageFormat]) -> String { formats.map(\.displayName).joined(separator: ", ") }
+    let missing = ImageFormat.allCases.filter { $0.library?.isLoaded == false }
+    let read = "reads: " + names(ImageFormat.allCases.filter { !missing.contains($0) })
+    let why = missing.map { "; \($0.displayName) needs \($0.library?.name ?? ""), which is not installed" }
+    return [read + why.joined(), "writes: " + names(ImageFormat.allCases.filter(\.isWritable))]
   }
 }

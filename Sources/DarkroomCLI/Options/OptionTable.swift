@@ -17,7 +17,8 @@ enum OptionTable {
 
   /// The options that `Arguments` reads itself; they print something instead of running a command.
   static let informational: [(letter: Character?, name: String, summary: String)] = [
-    ("h", "help", "print this help, or that of a command"), (nil, "version", "print the version"),
+    ("h", "help", "print this help, or that of a command"),
+    (nil, "version", "print the version, and the formats that are read"),
   ]
 
   /// - Parameter command: The command, when several have different options of the name. Default: nil, any.

@@ -3,7 +3,7 @@ import CLCMS
 import CPNG
 import CWebP
 
-/// The C libraries that read and write pictures.
+/// The libraries that read and write pictures.
 package enum CodecLibraries {
   /// Their names and versions, those of the loaded libraries where they tell them.
   package static var versions: [(name: String, version: String)] {
@@ -14,6 +14,9 @@ package enum CodecLibraries {
       ("lcms2", "\(cmsGetEncodedCMMversion() / 1000).\(cmsGetEncodedCMMversion() % 1000 / 10)"),
     ]
   }
+
+  /// Those without which the program works.
+  package static var optional: [OptionalLibrary] { ImageFormat.allCases.compactMap(\.library) }
 
   /// A version of three parts from its number.
   private static func number(_ number: Int, base: Int) -> String {

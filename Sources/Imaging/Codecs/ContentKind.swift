@@ -15,7 +15,8 @@ enum ContentKind: Equatable {
   init(of header: [UInt8]) {
     if header.isEmpty {
       self = .empty
-    } else if let format = ImageFormat.allCases.first(where: { $0.signature.isTruncated(in: header) }) {
+    } else if let format = ImageFormat.allCases.first(where: { $0.signatures.contains { $0.isTruncated(in: header) } })
+    {
       self = .truncatedSignature(format)
     } else if let name = Self.pictureName(header) {
       self = .otherPicture(name)
@@ -44,7 +45,6 @@ enum ContentKind: Equatable {
 
   /// Signatures of unsupported formats.
   private static let pictureSignatures: [(bytes: [UInt8], name: String)] = [
-    (Array("GIF87a".utf8), "GIF"), (Array("GIF89a".utf8), "GIF"),
     ([0x49, 0x49, 0x2A, 0x00], "TIFF"), ([0x4D, 0x4D, 0x00, 0x2A], "TIFF"),
     ([0x49, 0x49, 0x2B, 0x00], "TIFF"), ([0x4D, 0x4D, 0x00, 0x2B], "TIFF"),
     ([0xFF, 0x0A], "JPEG XL"), ([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20], "JPEG XL"),
@@ -62,12 +62,6 @@ enum ContentKind: Equatable {
     for signature in pictureSignatures where header.starts(with: signature.bytes) { return signature.name }
     if header.dropFirst(4).starts(with: "ftyp".utf8) {
       return brands[String(decoding: header.dropFirst(8).prefix(4), as: UTF8.self)]
-    }
-    // BMP: the signature has only two letters, so the size of the second header is checked, too.
-    if header.starts(with: "BM".utf8), header.count >= 18, [12, 40, 52, 56, 64, 108, 124].contains(header[14]),
-      header[15...17].allSatisfy({ $0 == 0 })
-    {
-      return "BMP"
     }
     let text = lowercasedText(header)
     if text.hasPrefix("<svg") || (text.hasPrefix("<?xml") || text.hasPrefix("<!")) && text.contains("<svg") {

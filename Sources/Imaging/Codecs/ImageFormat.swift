@@ -8,31 +8,48 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   package let displayName: String
   /// The extension of file names, without a dot: `jpg`.
   package let fileExtension: String
-  let signature: FormatSignature
+  /// The bytes with which files begin, one of these.
+  let signatures: [FormatSignature]
   let hasAlpha: Bool
   let hasGrey: Bool
   /// Whether files can have 16 bits per sample.
   let has16Bit: Bool
+  let compression: Compression
   /// The type that reads the layout of files that are only copied.
   let structure: any PictureStructure.Type
   let decoder: any RowDecoder.Type
   /// The type that writes files; nil for formats that are only read.
   let encoder: (any RowEncoder.Type)?
+  /// Whether pictures are only decoded by confined workers. Copies need no decoder.
+  package let needsWorker: Bool
+  /// The library of the decoder, if the format is not always read.
+  package let library: OptionalLibrary?
+
+  enum Compression {
+    case lossless, lossy
+    /// A file can be the one or the other.
+    case either
+  }
 
   init(
-    name: String, displayName: String, fileExtension: String, signature: FormatSignature, hasAlpha: Bool, hasGrey: Bool,
-    has16Bit: Bool, structure: any PictureStructure.Type, decoder: any RowDecoder.Type, encoder: (any RowEncoder.Type)?
+    name: String, displayName: String, fileExtension: String, signatures: [FormatSignature], hasAlpha: Bool,
+    hasGrey: Bool, has16Bit: Bool, compression: Compression, structure: any PictureStructure.Type,
+    decoder: any RowDecoder.Type, encoder: (any RowEncoder.Type)?, needsWorker: Bool = false,
+    library: OptionalLibrary? = nil
   ) {
     rawValue = name
     self.displayName = displayName
     self.fileExtension = fileExtension
-    self.signature = signature
+    self.signatures = signatures
     self.hasAlpha = hasAlpha
     self.hasGrey = hasGrey
     self.has16Bit = has16Bit
+    self.compression = compression
     self.structure = structure
     self.decoder = decoder
     self.encoder = encoder
+    self.needsWorker = needsWorker
+    self.library = library
   }
 
   package init?(rawValue: String) {
@@ -45,21 +62,27 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   /// Whether pictures can be written in this format.
   package var isWritable: Bool { encoder != nil }
 
+  /// Whether the program was built with what reads the format. The library may still be missing where it runs.
+  package var isBuilt: Bool { library?.version.isEmpty != true }
+
+  /// The format of results of the output format `keep`: the same, or PNG or JPEG when the format is only read.
+  package var resultFormat: ImageFormat { isWritable ? self : compression == .lossless ? .png : .jpeg }
+
   /// Whether a file of the format was encoded with a quality, not losslessly.
   /// - Parameter descriptor: The file, which is seekable and stays open; its offset afterwards is undefined.
   package func isLossy(_ descriptor: Int32) -> Bool {
-    switch self {
-    case .png: return false
-    case .webp:
+    switch compression {
+    case .lossless: return false
+    case .lossy: return true
+    case .either:
       let container = try? WebPContainer(WebPFile(FileReader(descriptor)), readsMetadata: false)
       return container?.frame.isLossless == false
-    default: return true
     }
   }
 
-  /// Detects the format of a file by its first bytes, of which 12 are enough; nil for unknown formats.
+  /// Detects the format of a file by its first bytes, of which 18 are enough; nil for unknown formats.
   package static func sniffed(from header: some Collection<UInt8>) -> ImageFormat? {
-    allCases.first { $0.signature.matches(header) }
+    allCases.first { $0.signatures.contains { $0.matches(header) } }
   }
 
   /// Opens the picture in a file with the decoder of its format, which is detected by the content. The file must be
@@ -68,6 +91,16 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   static func open(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) -> any RowDecoder {
     let header = try FileReader(descriptor).bytes(ContentKind.headerBytes, at: 0)
     guard let format = sniffed(from: header) else { throw ContentKind(of: header).error }
+    if format.needsWorker, !limits.isConfined {
+      throw ImagingError(
+        code: .unsupportedFormat,
+        message: "\(format.displayName) is only decoded by confined workers (--isolation process)")
+    }
+    if let library = format.library, !library.isLoaded {
+      throw ImagingError(
+        code: .unsupportedFormat,
+        message: "\(format.displayName) is decoded with \(library.name), which is not installed")
+    }
     return try format.decoder.init(descriptor, limits: limits)
   }
 
@@ -76,6 +109,8 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
     .jpeg,
     .png,
     .webp,
+    .gif,
+    .bmp,
   ]
 }
 

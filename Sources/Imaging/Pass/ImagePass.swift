@@ -61,7 +61,7 @@ package struct ImagePass: Sendable {
   ) throws(ImagingError) -> ImagePassResult {
     if isCancelled() { throw .cancelled }
     let decoder = try ImageFormat.open(source, limits: limits)
-    let plan = try plan(for: decoder, format: options.format ?? decoder.info.format)
+    let plan = try plan(for: decoder, format: options.format ?? decoder.info.format.resultFormat)
     let pass = Self.strategy(for: plan)
     let share = try share(plan, plan.demand(pass))
     defer { withExtendedLifetime(share) {} }

@@ -9,6 +9,9 @@ package struct ImageLimits: Sendable {
   /// The memory shared by all pictures that cannot be processed row by row.
   package var memory: WholePictureMemory
 
+  /// Whether damage that makes a library execute something else is confined to this process. Default: false.
+  package var isConfined = false
+
   /// The largest side in pixels, libpng's own default: a row is held in memory.
   package static let maxSide = 1_000_000
 

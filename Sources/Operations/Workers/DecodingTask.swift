@@ -22,14 +22,15 @@ package struct DecodingTask: Sendable {
   ///   - source: A descriptor open for reading.
   ///   - result: A descriptor open for writing.
   ///   - memory: Keeps blocks of memory for the next picture.
+  ///   - isConfined: Whether this process is a confined worker. Default: false.
   ///   - reserve: Grants the memory for whole pictures.
   /// - Throws: `ImagingError` of any code.
   package func perform(
-    from source: Int32, to result: Int32, memory: WholePictureMemory, isCancelled: () -> Bool = { false },
-    reserve: ImagePass.Reserve
+    from source: Int32, to result: Int32, memory: WholePictureMemory, isConfined: Bool = false,
+    isCancelled: () -> Bool = { false }, reserve: ImagePass.Reserve
   ) throws(ImagingError) -> ImagePassResult {
     var limits = ImageLimits(maxPixels: maxPixels, memory: memory)
-    limits.minPixels = minPixels
+    (limits.minPixels, limits.isConfined) = (minPixels, isConfined)
     let pass = ImagePass(recipe: recipe, options: options, limits: limits, previewThreshold: previewThreshold)
     return try pass.run(from: source, to: result, isCancelled: isCancelled, reserve: reserve)
   }
@@ -37,7 +38,7 @@ package struct DecodingTask: Sendable {
   /// Whether a result is possible for this task, by its limits and options.
   func allows(_ result: ImagePassResult) -> Bool {
     [result.source, result.output].allSatisfy { $0.width * $0.height <= maxPixels }
-      && result.output.format == options.format ?? result.source.format
+      && result.output.format == options.format ?? result.source.format.resultFormat
   }
 
   /// The preview that a result may have; nil when it has none.

@@ -27,7 +27,7 @@ package struct DecodingWorker {
   package static func run(
     _ arguments: [String],
     perform: @escaping Perform = { task, source, result, memory, reserve throws(ImagingError) in
-      try task.perform(from: source, to: result, memory: memory, reserve: reserve)
+      try task.perform(from: source, to: result, memory: memory, isConfined: true, reserve: reserve)
     }
   ) -> Never {
     guard let limits = ProcessLimits(arguments: arguments) else { exit(64) }
@@ -92,6 +92,7 @@ package struct DecodingWorker {
   /// Converts a small picture to every format, so that the initialization of the libraries and the Swift runtime is
   /// done for all workers. Errors are ignored.
   static func prepare() {
+    for library in CodecLibraries.optional { _ = library.isLoaded }
     let memory = WholePictureMemory(limit: 1 << 20)
     guard let recipe = try? Recipe(parsing: "sepia(0.8)"), var source = try? OpenFile(inMemory: "pixel"),
       (try? pixel.withUnsafeBytes({ try source.write($0) })) != nil

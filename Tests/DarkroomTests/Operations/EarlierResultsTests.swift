@@ -113,7 +113,10 @@ import Transfer
     var named = OutputOptions()
     named.format = .png
     let png = Entry(urls: ["u"], name: "a/b", recipe: entry.recipe, options: named, priority: .normal)
-    #expect(EarlierResults.targets(of: png) == ["images/a/b.jpg", "images/a/b.png", "images/a/b.webp"])
+    #expect(
+      EarlierResults.targets(of: png) == [
+        "images/a/b.jpg", "images/a/b.png", "images/a/b.webp", "images/a/b.gif", "images/a/b.bmp",
+      ])
   }
 
   @Test func `a link, a folder and nothing are no results`() throws {

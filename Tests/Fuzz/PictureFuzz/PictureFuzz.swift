@@ -8,7 +8,8 @@ import Imaging
 func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard let bytes, count > 0 else { return 0 }
   let choice = Int(bytes[count - 1])
-  let limits = ImageLimits(maxPixels: 1 << 20, memory: WholePictureMemory(limit: 64 << 20))
+  var limits = ImageLimits(maxPixels: 1 << 20, memory: WholePictureMemory(limit: 64 << 20))
+  limits.isConfined = true
   let options = OutputOptions(
     format: [nil, .jpeg, .png, .webp][choice / recipes.count % 4], quality: choice % 2 == 0 ? 85 : 95,
     metadata: MetadataPolicy.allCases[choice % 3])

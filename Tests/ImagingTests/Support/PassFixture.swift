@@ -25,7 +25,7 @@ struct PassFixture {
   @discardableResult
   func pass(
     _ source: String, to destination: String, recipe: String = "none", options: OutputOptions = OutputOptions(),
-    limits: ImageLimits = ImageLimits(), previewThreshold: Int = .max, isCancelled: () -> Bool = { false }
+    limits: ImageLimits = .confined, previewThreshold: Int = .max, isCancelled: () -> Bool = { false }
   ) throws -> ImagePassResult {
     let (input, output) = (open(source, O_RDONLY), open(destination, O_RDWR | O_CREAT | O_TRUNC, 0o600))
     defer {
@@ -38,14 +38,14 @@ struct PassFixture {
   }
 
   /// One pass over bytes; the code of its failure, nil when it succeeded.
-  func code(of bytes: some Sequence<UInt8>, recipe: String = "sepia(0.8)", limits: ImageLimits = ImageLimits()) throws
+  func code(of bytes: some Sequence<UInt8>, recipe: String = "sepia(0.8)", limits: ImageLimits = .confined) throws
     -> ImagingError.Code?
   {
     try error(of: bytes, recipe: recipe, limits: limits)?.code
   }
 
   /// One pass over bytes; its failure, nil when it succeeded.
-  func error(of bytes: some Sequence<UInt8>, recipe: String = "sepia(0.8)", limits: ImageLimits = ImageLimits()) throws
+  func error(of bytes: some Sequence<UInt8>, recipe: String = "sepia(0.8)", limits: ImageLimits = .confined) throws
     -> ImagingError?
   {
     let source = try write(bytes)
@@ -64,5 +64,14 @@ struct PassFixture {
   static func python(_ script: String, _ arguments: [String] = []) throws -> String {
     let printed = try TestPython.run(Reference.prelude + script, arguments)
     return String(decoding: printed, as: UTF8.self).trimmingCharacters(in: .newlines)
+  }
+}
+
+extension ImageLimits {
+  /// The default limits of a worker, in which all formats are decoded.
+  static var confined: ImageLimits {
+    var limits = ImageLimits()
+    limits.isConfined = true
+    return limits
   }
 }
