@@ -95,7 +95,7 @@ import Testing
   private static let colours = "bytes.fromhex('00000000 0000ff00 00ff0000 ff000000')"
 
   @Test(
-    "rows, masks, runs and alpha are those of browsers",
+    "rows, masks, runs and alpha are honoured",
     arguments: [
       // Rows from below, and from above.
       ("bmp(1, 2, 24, 0, bytes.fromhex('01020300 04050600'))", "060504\n030201"),

@@ -1,4 +1,4 @@
-/// Decodes BMP, without a library: all depths, run-length encoded or not, with the masks and the alpha that browsers honour.
+/// Decodes BMP, without a library: all depths, run-length encoded or not, with masks and alpha.
 final class BMPDecoder: RowDecoder {
   let info: ImageInfo
   let layout: PixelLayout
