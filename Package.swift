@@ -1,10 +1,10 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-/// Optimises debug builds of the targets whose time goes into loops over bytes, pixels or entries. Sanitizers need it off
-/// (`script/sanitize` sets the variable): in optimised code the thread sanitizer reports what a `Mutex` protects.
+/// Optimises debug builds of the targets whose time goes into loops over bytes, pixels or entries. The thread sanitizer needs it
+/// off (`script/sanitize` sets the variable): in optimised code it reports what a `Mutex` protects.
 let optimised: [SwiftSetting] =
-  Context.environment["DARKROOM_SANITIZE"] != nil ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
+  Context.environment["DARKROOM_SANITIZE"] == "thread" ? [] : [.unsafeFlags(["-O"], .when(configuration: .debug))]
 
 /// Modules depend on those of lower levels only, and modules of one level never import one another; `StructureTests` has the levels.
 let package = Package(

@@ -9,7 +9,7 @@ import Testing
     import subprocess
 
     def convert(*words):
-        subprocess.run(['convert', *words], check=True)
+        subprocess.run(['convert-im6', *words], check=True)
 
     def picture(w, h, colours=None, seed=1):
         g = np.random.default_rng(seed)

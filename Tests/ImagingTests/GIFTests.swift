@@ -13,7 +13,7 @@ import Testing
         subprocess.run(['gifsicle', '--batch', *words, path], check=True)
 
     def convert(*words):
-        subprocess.run(['convert', *words], check=True)
+        subprocess.run(['convert-im6', *words], check=True)
 
     def noise(w, h, colours, seed=1):
         g = np.random.default_rng(seed)
