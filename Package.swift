@@ -28,6 +28,8 @@ let package = Package(
 
     // giflib, which is loaded on demand: only its header is needed, and without it GIF is not read.
     .target(name: "CGIF"),
+    // libheif, libde265 and libdav1d likewise, for AVIF and HEIC.
+    .target(name: "CHEIF"),
     .target(name: "CPlanes", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
     // libseccomp, from Debian, and the calls around it.
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
@@ -36,7 +38,7 @@ let package = Package(
     .target(name: "Database", dependencies: ["CSQLite"], swiftSettings: optimised),
 
     .target(
-      name: "Imaging", dependencies: ["CGIF", "CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"],
+      name: "Imaging", dependencies: ["CGIF", "CHEIF", "CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"],
       swiftSettings: optimised),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "CPSL", "System"]),
     .target(name: "Ledger", dependencies: ["Database"], swiftSettings: optimised),

@@ -1,35 +1,42 @@
-"""Measures sepia(0.8) over web-sized photographs, formats kept: `script/bench png`, `webp`, `mixed`, `gif` and `bmp`.
+"""Measures sepia(0.8) over web-sized photographs, formats kept: `script/bench png`, `webp`, `mixed`, `avif`,
+`heic`, `gif` and `bmp`.
 
 Whole processes in turn: darkroom, the codecs alone at the same settings (one core, no filter; for a mixture the sum of
-those for each format), Pillow and pyvips, for PNG with their defaults and at the same level. GIF and BMP become PNG; no
-library reads BMP alone, and pyvips has none for it.
+those for each format), Pillow and pyvips, for PNG with their defaults and at the same level. GIF and BMP become PNG, HEIC becomes
+JPEG; no library reads BMP alone, and pyvips has none for it and for HEIC.
 """
 import collections, json, os, pathlib, random, statistics, subprocess, sys, tempfile
 
 from PIL import Image
+import pillow_heif
 
 import png_pictures
 
+pillow_heif.register_heif_opener()
+
 WORKLOADS = {"png": ["png"], "webp": ["webp"], "mixed": ["jpg", "png", "webp"],
-             "gif": ["gif"], "bmp": ["bmp"]}
+             "avif": ["avif"], "heic": ["heic"], "gif": ["gif"], "bmp": ["bmp"]}
 
 # What the program makes of sources, others as they are.
-RESULTS = {"gif": "png", "bmp": "png"}
+RESULTS = {"gif": "png", "bmp": "png", "heic": "jpg"}
 
 # How the sources are saved, and the arguments of the program in Benchmarks that decodes and encodes the format.
-SOURCES = {"jpg": {"quality": 90}, "png": {}, "webp": {"quality": 90}, "gif": {"interlace": False}, "bmp": {}}
-CODECS = {"jpg": ["85"], "png": ["recode", "su", "2", "filtered"], "webp": ["85"], "gif": ["2"]}
+SOURCES = {"jpg": {"quality": 90}, "png": {}, "webp": {"quality": 90}, "avif": {"quality": 90},
+           "heic": {"quality": 90}, "gif": {"interlace": False}, "bmp": {}}
+CODECS = {"jpg": ["85"], "png": ["recode", "su", "2", "filtered"], "webp": ["85"], "avif": ["avif", "85"],
+          "heic": ["jpg", "85"], "gif": ["2"]}
 
 PILLOW = r"""
 import concurrent.futures as cf, json, os, sys
 from PIL import Image
+if ".heic" in sys.argv[3]: import pillow_heif; pillow_heif.register_heif_opener()
 out, options, files = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3:]
 k = .2
 M = [.393+.607*k,.769-.769*k,.189-.189*k,0,.349-.349*k,.686+.314*k,.168-.168*k,0,.272-.272*k,.534-.534*k,.131+.869*k,0]
 def job(path):
     picture = Image.open(path).convert("RGB").convert("RGB", M)
     name, _, extension = os.path.basename(path).rpartition(".")
-    extension = {"gif": "png", "bmp": "png"}.get(extension, extension)
+    extension = {"gif": "png", "bmp": "png", "heic": "jpg"}.get(extension, extension)
     picture.save(os.path.join(out, name + "." + extension), **options[extension])
 with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
 """
@@ -49,9 +56,12 @@ with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
 """
 
 PEERS = {
-    "Pillow": (PILLOW, {"jpg": {"quality": 85}, "png": {}, "webp": {"quality": 85}}),
+    "Pillow": (PILLOW, {"jpg": {"quality": 85}, "png": {}, "webp": {"quality": 85}, "avif": {"quality": 85, "max_threads": 1}}),
+    "Pillow, AVIF at speed 8": (PILLOW, {"avif": {"quality": 85, "speed": 8, "max_threads": 1}}),
     "Pillow, PNG at level 2": (PILLOW, {"jpg": {"quality": 85}, "png": {"compress_level": 2}, "webp": {"quality": 85}}),
-    "pyvips": (PYVIPS, {"jpg": {"Q": 85}, "png": {}, "webp": {"Q": 85}}),
+    "pyvips": (PYVIPS, {"jpg": {"Q": 85}, "png": {}, "webp": {"Q": 85}, "avif": {"Q": 85}}),
+    # The opposite of libheif's speed, from 0 to 9.
+    "pyvips, AVIF at speed 8": (PYVIPS, {"avif": {"Q": 85, "effort": 1}}),
     "pyvips, PNG at level 2, sub and up":
         (PYVIPS, {"jpg": {"Q": 85}, "png": {"compression": 2, "filter": "sub|up"}, "webp": {"Q": 85}}),
 }
@@ -125,7 +135,8 @@ def compare(workload, codecs, darkroom, count=200, rounds=3):
         results_extensions = [RESULTS.get(extension, extension) for extension in extensions]
         contenders |= {label: run_peer(*peer) for label, peer in PEERS.items()
                        if ("png" in results_extensions or "PNG" not in label)
-                       and ("bmp" not in extensions or "pyvips" not in label)}
+                       and ("AVIF" not in label or "avif" in extensions)
+                       and (not {"bmp", "heic"} & set(extensions) or "pyvips" not in label)}
         results = collections.defaultdict(list)
         for number in range(rounds):
             for label, run in contenders.items():

@@ -19,13 +19,13 @@ package struct OutputName: Equatable {
   static let pathLimit = 900
 
   private static let pictureExtensions: Set = [
-    "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif",
+    "jpg", "jpeg", "jpe", "png", "webp", "gif", "tif", "tiff", "bmp", "avif", "heic", "heif",
   ]
 
   /// Whether the name of a file has the extension of a picture, also of formats that are not read.
   package static func isPicture(_ name: String) -> Bool {
     guard let suffix = ManifestFormats.fileExtension(of: name)?.lowercased() else { return false }
-    return pictureExtensions.contains(suffix) || ["jfif", "heic", "heif"].contains(suffix)
+    return pictureExtensions.contains(suffix) || suffix == "jfif"
   }
 
   /// The claim by which given names are compared.

@@ -43,7 +43,7 @@ package struct EntryField: Sendable {
       isBesideSource: true),
     EntryField("filters", "a recipe", standard: "--filters"),
     EntryField("format", OutputFormatName.allCases.map(\.rawValue).joined(separator: ", "), standard: "--format"),
-    EntryField("quality", "1 to 100, for JPEG and lossy WebP", standard: "--quality"),
+    EntryField("quality", "1 to 100, for JPEG, AVIF and lossy WebP", standard: "--quality"),
     EntryField(
       "priority",
       Entry.Priority.allCases.map(\.rawValue).joined(separator: ", ") + "; entries of a higher one start first",

@@ -128,4 +128,48 @@ import Testing
     #expect(rows.map { $0.error?.code } == ["unsupported-format", "unsupported-format", nil, "unsupported-format"])
     #expect(rows[0].error?.message == "GIF is only decoded by confined workers (--isolation process)")
   }
+
+  @Test func `AVIF and HEIC are read, AVIF is written, and both are copied`() throws {
+    let folders = try DarkroomFolders()
+    _ = try TestPython.run(
+      """
+      import sys, pillow_heif; from PIL import Image
+      pillow_heif.register_heif_opener()
+      for kind in ['avif', 'heic']: Image.new('RGB', (40, 30), (9, 90, 200)).save(sys.argv[1] + '/a.' + kind)
+      Image.new('RGBA', (40, 30), (9, 90, 200, 128)).save(sys.argv[1] + '/a.png')
+      """, [folders.folder.path])
+    let server = try Nginx(serving: folders.folder.path)
+    func line(_ name: String, _ file: String, _ more: String = "") -> String {
+      #"{"name": "\#(name)", "url": "\#(server.url(file))"\#(more)}"# + "\n"
+    }
+    let lines =
+      line("png", "a.png", #", "format": "avif""#) + line("avif", "a.avif") + line("heic", "a.heic")
+      + line("copy", "a.heic", #", "filters": "none""#) + line("last", "a.png")
+    for isFirst in [true, false] {
+      try folders.drop("job.jsonl", lines)
+      // One worker, which has no large library until a picture needs it.
+      try folders.run(["--filtrations", "1"]).expect(status: 0)
+      let report = try folders.report("job")
+      #expect(report.counts.reused == (isFirst ? 0 : 5))
+      #expect(
+        report.entries.map { $0.output?.file } == [
+          "images/png.avif", "images/avif.avif", "images/heic.jpg", "images/copy.heic", "images/last.png",
+        ])
+      #expect(report.entries.map { $0.output?.quality } == [85, 85, 85, nil, nil])
+    }
+    #expect(
+      try folders.contents("job/images/copy.heic")
+        == Data(contentsOf: URL(fileURLWithPath: folders.folder.file("a.heic"))))
+    let printed = try TestPython.run(
+      """
+      import sys; from PIL import Image
+      a, b = Image.open(sys.argv[1] + '/png.avif'), Image.open(sys.argv[1] + '/avif.avif')
+      print(a.mode, b.mode, abs(a.getpixel((20, 15))[3] - 128) < 3)
+      """, [folders.outbox + "/job/images"])
+    #expect(String(decoding: printed, as: UTF8.self) == "RGBA RGB True\n")
+    try folders.drop("other.jsonl", lines.replacing("\"name\": \"", with: "\"name\": \"other-"))
+    try folders.run(["--isolation", "none", "--cache-size", "0"]).expect(status: 1)
+    let rows = try folders.report("other").entries
+    #expect(rows.map { $0.error?.code } == [nil, "unsupported-format", "unsupported-format", nil, nil])
+  }
 }

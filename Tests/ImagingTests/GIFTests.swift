@@ -126,6 +126,8 @@ import Testing
         "screen(3, 1, COLOURS) + control(1) + image(0, 0, 3, 1, [0, 1, 3], table(0x010203, 0x040506)) + b';'",
         "010203ff 00000000 000000ff"
       ),
+      // Without any colours all are black.
+      ("screen(1, 1) + image(0, 0, 1, 1, [1]) + b';'", "000000ff"),
       // Transparency applies to the next frame only.
       (
         "screen(1, 1, COLOURS) + control() + image(0, 0, 1, 1, [1]) + control(1) + image(0, 0, 1, 1, [1]) + b';'",
@@ -141,7 +143,6 @@ import Testing
     arguments: [
       ("screen(1, 1, COLOURS)", ImagingError.Code.imageTruncated),
       ("screen(1, 1, COLOURS) + b';'", .imageCorrupt),
-      ("screen(1, 1) + image(0, 0, 1, 1, [1]) + b';'", .imageCorrupt),
       ("screen(1, 1, COLOURS) + image(0, 0, 0, 1, []) + b';'", .imageCorrupt),
       ("screen(2, 2, COLOURS) + image(0, 0, 2, 2, [1, 2]) + b';'", .imageCorrupt),
       ("screen(1, 1, COLOURS) + b'?'", .imageCorrupt),

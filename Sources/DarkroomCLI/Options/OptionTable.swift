@@ -119,7 +119,7 @@ enum OptionTable {
     Option("format", \.configuration.output.format, .format, of: planning, "the format for entries without one"),
     Option(
       "quality", \.configuration.output.quality, .whole(1...100), of: planning,
-      "the quality of JPEG and lossy WebP for entries without one"),
+      "the quality of JPEG, AVIF and lossy WebP for entries without one"),
     Option(
       "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),

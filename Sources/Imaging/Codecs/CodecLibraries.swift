@@ -16,7 +16,13 @@ package enum CodecLibraries {
   }
 
   /// Those without which the program works.
-  package static var optional: [OptionalLibrary] { ImageFormat.allCases.compactMap(\.library) }
+  package static var optional: [OptionalLibrary] {
+    var libraries: [OptionalLibrary] = []
+    for library in ImageFormat.allCases.compactMap(\.library) where !libraries.contains(where: { $0 === library }) {
+      libraries.append(library)
+    }
+    return libraries
+  }
 
   /// A version of three parts from its number.
   private static func number(_ number: Int, base: Int) -> String {

@@ -52,17 +52,8 @@ enum ContentKind: Equatable {
     (Array("8BPS".utf8), "Photoshop"), ([0, 0, 1, 0], "ICO"),
   ]
 
-  /// ISO base media brands (ISO/IEC 14496-12, 23008-12) of picture formats.
-  private static let brands: [String: String] = [
-    "avif": "AVIF", "avis": "AVIF", "heic": "HEIC", "heix": "HEIC", "heim": "HEIC", "heis": "HEIC", "hevc": "HEIC",
-    "hevx": "HEIC", "mif1": "HEIF", "msf1": "HEIF",
-  ]
-
   private static func pictureName(_ header: [UInt8]) -> String? {
     for signature in pictureSignatures where header.starts(with: signature.bytes) { return signature.name }
-    if header.dropFirst(4).starts(with: "ftyp".utf8) {
-      return brands[String(decoding: header.dropFirst(8).prefix(4), as: UTF8.self)]
-    }
     let text = lowercasedText(header)
     if text.hasPrefix("<svg") || (text.hasPrefix("<?xml") || text.hasPrefix("<!")) && text.contains("<svg") {
       return "SVG"

@@ -12,7 +12,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   let signatures: [FormatSignature]
   let hasAlpha: Bool
   let hasGrey: Bool
-  /// Whether files can have 16 bits per sample.
+  /// Whether files are written with 16 bits per sample when the source has them.
   let has16Bit: Bool
   let compression: Compression
   /// The type that reads the layout of files that are only copied.
@@ -85,6 +85,16 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
     allCases.first { $0.signatures.contains { $0.matches(header) } }
   }
 
+  /// Whether the format is read and written by a large library.
+  package var needsLargeLibrary: Bool { library?.isLarge == true }
+
+  /// Whether the decoder of the picture in a file needs a large library.
+  /// - Parameter descriptor: The file, which is seekable and stays open.
+  package static func needsLargeLibrary(_ descriptor: Int32) -> Bool {
+    guard let header = try? FileReader(descriptor).bytes(18, at: 0) else { return false }
+    return sniffed(from: header)?.needsLargeLibrary == true
+  }
+
   /// Opens the picture in a file with the decoder of its format, which is detected by the content. The file must be
   /// seekable, is read from its beginning, and must stay open while the decoder lives; it is not closed.
   /// - Throws: `not-an-image`, `unsupported-format`, `image-corrupt`, `image-truncated`, `image-too-large`, `io`.
@@ -97,9 +107,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
         message: "\(format.displayName) is only decoded by confined workers (--isolation process)")
     }
     if let library = format.library, !library.isLoaded {
-      throw ImagingError(
-        code: .unsupportedFormat,
-        message: "\(format.displayName) is decoded with \(library.name), which is not installed")
+      throw library.missing("\(format.displayName) is decoded")
     }
     return try format.decoder.init(descriptor, limits: limits)
   }
@@ -111,6 +119,8 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
     .webp,
     .gif,
     .bmp,
+    .avif,
+    .heic,
   ]
 }
 

@@ -1,4 +1,5 @@
 import CGIF
+import CHEIF
 
 /// A library that is loaded by workers, which are few and start beside other work, and not by the program: it starts as fast
 /// as without, and works without.
@@ -8,17 +9,32 @@ package final class OptionalLibrary: Sendable {
   package let version: String
   /// Debian's package.
   package let package: String
+  /// Whether loading takes milliseconds: only workers load it that start after a picture that needs it has come.
+  package let isLarge: Bool
   private let load: @Sendable () -> Bool
 
-  private init(name: String, version: String, package: String, load: @escaping @Sendable () -> Bool) {
-    (self.name, self.version, self.package, self.load) = (name, version, package, load)
+  private init(
+    name: String, version: String, package: String, isLarge: Bool = false, load: @escaping @Sendable () -> Bool
+  ) {
+    (self.name, self.version, self.package, self.isLarge, self.load) = (name, version, package, isLarge, load)
   }
 
   /// Whether it is there. Loads it on the first call, which must come before the process is confined.
   package var isLoaded: Bool { load() }
 
+  /// The error of what needs the library where it is missing.
+  /// - Parameter use: What it is needed for, as "GIF is decoded".
+  func missing(_ use: String) -> ImagingError {
+    ImagingError(code: .unsupportedFormat, message: "\(use) with \(name), which is not installed")
+  }
+
   static let giflib = OptionalLibrary(
     name: "giflib", version: String(cString: cgif_version()), package: "libgif7", load: { isGiflibLoaded })
 
+  static let libheif = OptionalLibrary(
+    name: "libheif", version: String(cString: cheif_version()), package: "libheif1", isLarge: true,
+    load: { isLibheifLoaded })
+
+  private static let isLibheifLoaded = cheif_load() == 1
   private static let isGiflibLoaded = cgif_load() == 1
 }

@@ -49,20 +49,26 @@ final class ColourTransform: @unchecked Sendable {  // immutable, and littleCMS 
       let curve = (45_000...46_000).contains(gamma) ? sRGBCurve() : cmsBuildGamma(nil, 100_000 / Double(gamma))
       defer { cmsFreeToneCurve(curve) }
       if case .grey = pixels { return cmsCreateGrayProfile(cmsD50_xyY(), curve) }
-      let points = (chromaticities ?? [31_270, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000])
-        .map { Double($0) / 100_000 }
-      var white = cmsCIExyY(x: points[0], y: points[1], Y: 1)
-      var primaries = cmsCIExyYTRIPLE(
-        Red: cmsCIExyY(x: points[2], y: points[3], Y: 1), Green: cmsCIExyY(x: points[4], y: points[5], Y: 1),
-        Blue: cmsCIExyY(x: points[6], y: points[7], Y: 1))
-      var curves = [curve, curve, curve]
-      return cmsCreateRGBProfile(&white, &primaries, &curves)
+      return profile(chromaticities?.map { Double($0) / 100_000 } ?? sRGBPoints, curve)
     }
   }
 
   /// IEC 61966-2-1, as a parametric curve of type 4.
-  fileprivate static func sRGBCurve() -> OpaquePointer? {
+  static func sRGBCurve() -> OpaquePointer? {
     cmsBuildParametricToneCurve(nil, 4, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])
+  }
+
+  /// x and y of sRGB's white, red, green and blue.
+  static let sRGBPoints = [0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06]
+
+  /// A profile of these points and this curve for all colours, which the caller closes.
+  static func profile(_ points: [Double], _ curve: OpaquePointer?) -> cmsHPROFILE? {
+    var white = cmsCIExyY(x: points[0], y: points[1], Y: 1)
+    var primaries = cmsCIExyYTRIPLE(
+      Red: cmsCIExyY(x: points[2], y: points[3], Y: 1), Green: cmsCIExyY(x: points[4], y: points[5], Y: 1),
+      Blue: cmsCIExyY(x: points[6], y: points[7], Y: 1))
+    var curves = [curve, curve, curve]
+    return cmsCreateRGBProfile(&white, &primaries, &curves)
   }
 
   /// Whether colours all over the cube do not change.

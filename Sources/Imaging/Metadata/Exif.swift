@@ -48,14 +48,21 @@ struct Exif {
     return Orientation(rawValue: number(2, at: field.valueOffset) ?? 1) ?? .upright
   }
 
+  /// The stream with another orientation, if it has one.
+  func oriented(_ orientation: Orientation) -> Exif {
+    var result = self
+    for field in directory(at: number(4, at: 4)).fields where field.tag == Tag.orientation && field.type == 3 {
+      result.bytes.replaceSubrange(
+        field.valueOffset..<(field.valueOffset + 2), with: encoded(orientation.rawValue, 2))
+    }
+    return result
+  }
+
   /// The stream for the processed picture: with upright orientation, the new size where the stream has one, and without the
   /// thumbnail, which shows the picture before processing.
   func upright(size: PictureSize) -> Exif {
-    var result = self
+    var result = oriented(.upright)
     let first = directory(at: number(4, at: 4))
-    for field in first.fields where field.tag == Tag.orientation && field.type == 3 {
-      result.bytes.replaceSubrange(field.valueOffset..<(field.valueOffset + 2), with: encoded(1, 2))
-    }
     let pointer = first.fields.first { $0.tag == Tag.exifDirectory }
     for field in first.fields + directory(at: pointer.flatMap { number(4, at: $0.valueOffset) }).fields {
       switch field.tag {

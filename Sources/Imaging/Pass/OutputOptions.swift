@@ -2,8 +2,8 @@
 package struct OutputOptions: Sendable, Hashable {
   /// The format; nil (the default) keeps the source's.
   package var format: ImageFormat?
-  /// The quality of JPEG and lossy WebP, 1…100; default 85. JPEG uses the scale of the Independent JPEG Group, and from 90
-  /// on the source's chroma sampling when it is finer than 4:2:0.
+  /// The quality of JPEG, AVIF and lossy WebP, 1…100; default 85. JPEG uses the scale of the Independent JPEG Group. From 90 on
+  /// JPEG and AVIF use the source's chroma sampling when it is finer than 4:2:0.
   package var quality: Int
   /// How much of EXIF, XMP and IPTC is kept; default `copyright`.
   package var metadata: MetadataPolicy

@@ -29,6 +29,8 @@ final class DecodingClient: Sendable {
 
   /// The first argument of the program when it is a worker.
   static let command = "decoding-worker"
+  /// The last argument when large libraries are loaded.
+  static let largeLibraries = "large-libraries"
 
   /// Starts a worker.
   /// - Throws: `SystemError`, also when the server's program is not a worker.

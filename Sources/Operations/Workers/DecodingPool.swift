@@ -33,6 +33,8 @@ package final class DecodingPool: Sendable {
     var slots: Int
     var maxPixels: Int
     var limits: WorkerLimits
+    /// Whether workers load large libraries: from the first picture on that needs one.
+    var loadsLargeLibraries = false
   }
 
   private struct State {
@@ -86,12 +88,20 @@ package final class DecodingPool: Sendable {
   func configure(_ configuration: Configuration, available: Int = MemoryBudget.available) {
     let budget = MemoryBudget(available: available, workers: configuration.filtrations)
     memory.setLimit(budget.shared)
+    change { settings in
+      var limits = settings.limits
+      limits.memory = budget
+      let loadsLargeLibraries = settings.loadsLargeLibraries
+      settings = Settings(configuration, limits)
+      settings.loadsLargeLibraries = loadsLargeLibraries
+    }
+  }
+
+  /// Changes the settings. Ends idle workers that were started with others.
+  private func change(_ settings: (inout Settings) -> Void) {
     let ended = state.withLock { state in
       let before = state.settings
-      var limits = before.limits
-      limits.memory = budget
-      state.settings = Settings(configuration, limits)
-      // A worker's limits are set when it starts.
+      settings(&state.settings)
       guard !state.settings.startsSame(as: before) else { return [DecodingClient]() }
       state.generation += 1
       defer { state.idle = [] }
@@ -178,6 +188,9 @@ package final class DecodingPool: Sendable {
     }
     guard task.message.count <= MessageSocket.maxBytes else {
       throw ImagingError(code: .filterFailed, message: "the recipe is longer than \(MessageSocket.maxBytes) bytes")
+    }
+    if task.options.format?.needsLargeLibrary == true || ImageFormat.needsLargeLibrary(source.descriptor) {
+      change { $0.loadsLargeLibraries = true }
     }
     var (tries, isAlone) = (0, false)
     var clock = TaskClock(state.withLock { $0.settings.limits }, now: Clock.monotonicSeconds)

@@ -30,10 +30,14 @@ package struct DecodingWorker {
       try task.perform(from: source, to: result, memory: memory, isConfined: true, reserve: reserve)
     }
   ) -> Never {
-    guard let limits = ProcessLimits(arguments: arguments) else { exit(64) }
+    let loadsLargeLibraries = arguments.last == DecodingClient.largeLibraries
+    guard let limits = ProcessLimits(arguments: loadsLargeLibraries ? arguments.dropLast() : arguments) else {
+      exit(64)
+    }
     Allocator.keepMemory()
     // Files that are opened on first use are opened now.
     _ = Clock.monotonicSeconds
+    for library in CodecLibraries.optional where loadsLargeLibraries || !library.isLarge { _ = library.isLoaded }
     prepare()
     let confinement = ForkServer.serve(limits)
     var worker = DecodingWorker(perform: perform)
@@ -92,12 +96,11 @@ package struct DecodingWorker {
   /// Converts a small picture to every format, so that the initialization of the libraries and the Swift runtime is
   /// done for all workers. Errors are ignored.
   static func prepare() {
-    for library in CodecLibraries.optional { _ = library.isLoaded }
     let memory = WholePictureMemory(limit: 1 << 20)
     guard let recipe = try? Recipe(parsing: "sepia(0.8)"), var source = try? OpenFile(inMemory: "pixel"),
       (try? pixel.withUnsafeBytes({ try source.write($0) })) != nil
     else { return }
-    for format in ImageFormat.allCases where format.isWritable {
+    for format in ImageFormat.allCases where format.isWritable && !format.needsLargeLibrary {
       guard let result = try? OpenFile(inMemory: "pixel") else { return }
       let task = DecodingTask(recipe, OutputOptions(format: format), limits: ImageLimits(maxPixels: 1))
       _ = try? task.perform(from: source.descriptor, to: result.descriptor, memory: memory) { _ in }

@@ -61,7 +61,9 @@ final class WorkerStarter: @unchecked Sendable {  // all state is guarded by `ch
   ) throws(SystemError) -> DecodingClient {
     var started = ForkServer?.none
     defer { endStart(started, generation) }
-    let arguments = [DecodingClient.command] + settings.limits.process(maxPixels: settings.maxPixels).arguments
+    let arguments =
+      [DecodingClient.command] + settings.limits.process(maxPixels: settings.maxPixels).arguments
+      + (settings.loadsLargeLibraries ? [DecodingClient.largeLibraries] : [])
     let server = try ForkServer(program, arguments, on: thread)
     let client = try client(of: server, settings, generation)
     started = server

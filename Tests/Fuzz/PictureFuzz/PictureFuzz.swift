@@ -11,7 +11,7 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   var limits = ImageLimits(maxPixels: 1 << 20, memory: WholePictureMemory(limit: 64 << 20))
   limits.isConfined = true
   let options = OutputOptions(
-    format: [nil, .jpeg, .png, .webp][choice / recipes.count % 4], quality: choice % 2 == 0 ? 85 : 95,
+    format: [nil, .jpeg, .png, .webp, .avif][choice / recipes.count % 5], quality: choice % 2 == 0 ? 85 : 95,
     metadata: MetadataPolicy.allCases[choice % 3])
   guard ftruncate(source, 0) == 0, pwrite(source, bytes, count, 0) == count, ftruncate(result, 0) == 0 else { exit(70) }
   lseek(result, 0, SEEK_SET)

@@ -139,27 +139,12 @@ final class BMPDecoder: RowDecoder {
       : Int(UInt32(littleEndian: row.loadUnaligned(fromByteOffset: 4 * column, as: UInt32.self)))
   }
 
-  /// Whether a picture has pixels that are not opaque: those that no run reaches, or alpha that is not 0 everywhere, as it is
-  /// in files of programs that do not know it.
+  /// Whether a picture can have pixels that are not opaque: those that no run reaches, or any when a header has a mask for alpha.
+  /// Alpha that is 0 everywhere counts, as in browsers.
   private static func hasAlpha(_ header: BMPHeader, _ file: FileReader) throws(ImagingError) -> Bool {
-    if case .runs = header.storage {
-      var runs = BMPRuns(file, header)
-      while try runs.next() != nil {}
-      return runs.missing > 0
-    }
-    guard header.hasAlphaBits, case .numbers(let bits, let masks) = header.storage else { return false }
-    var row = 0
-    while row < header.height {
-      let band = try Self.band(with: row, isFirst: true, header, file)
-      let isTransparent = band.bytes.withUnsafeBytes { bytes in
-        (0..<band.rows.count).allSatisfy { index in
-          let row = UnsafeRawBufferPointer(rebasing: bytes[(index * header.rowBytes)...])
-          return (0..<header.width).allSatisfy { masks[3].value(in: number(row, $0, bits)) == 0 }
-        }
-      }
-      if !isTransparent { return true }
-      row = band.rows.upperBound
-    }
-    return false
+    guard case .runs = header.storage else { return header.hasAlphaBits }
+    var runs = BMPRuns(file, header)
+    while try runs.next() != nil {}
+    return runs.missing > 0
   }
 }

@@ -2,8 +2,8 @@
 struct GIFBlocks {
   enum Block {
     case frame(GIFFrame)
-    /// Applies to the next frame; the index is that of the transparent colour.
-    case control(transparent: Int?)
+    /// Applies to the next frame.
+    case control
     case icc([UInt8])
     case xmp([UInt8])
     /// A comment, an application's data, or an extension that is not known.
@@ -52,7 +52,7 @@ struct GIFBlocks {
   var offset: Int64 { reader.offset }
 
   /// The next block; nil at the end.
-  /// - Throws: `image-corrupt` when a frame has no pixels or no colours, `io`, `cancelled`.
+  /// - Throws: `image-corrupt` when a frame has no pixels, `io`, `cancelled`.
   mutating func next() throws(ImagingError) -> Block? {
     guard ending == nil else { return nil }
     let start = offset
@@ -97,7 +97,7 @@ struct GIFBlocks {
     case 0xF9:
       guard count >= 4 else { return .other }
       transparent = first[0] & 1 == 0 ? nil : Int(first[3])
-      return .control(transparent: transparent)
+      return .control
     case 0xFF: return try application(String(decoding: first, as: UTF8.self), content..<offset)
     case 0x01: return .other
     default: return .metadata

@@ -24,7 +24,6 @@ struct GIFFrame {
     (width, height) = (descriptor[4..<6].littleEndianInteger, descriptor[6..<8].littleEndianInteger)
     isInterlaced = descriptor[8] & 0x40 != 0
     guard width > 0, height > 0 else { throw .gif("a frame has no pixels") }
-    guard !colours.isEmpty else { throw .gif("a frame has no colours") }
     var pixels = [UInt32](repeating: 0xFF00_0000, count: 256)
     for index in 0..<(colours.count / 3) {
       let place = colours.startIndex + 3 * index

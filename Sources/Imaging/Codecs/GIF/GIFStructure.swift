@@ -15,12 +15,13 @@ struct GIFStructure: PictureStructure {
   /// Only `all` keeps comments, XMP and other applications' data: none of them is a field for rights.
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     var (parts, blocks) = (CopiedParts(), try GIFBlocks(file, readsMetadata: false))
+    let size = try file.size()
     try parts.keep(upTo: blocks.offset)
     while let block = try blocks.next() {
       if case .metadata = block, policy != .all {
         parts.drop(upTo: blocks.offset)
       } else {
-        try parts.keep(upTo: min(blocks.offset, try file.size()))
+        try parts.keep(upTo: min(blocks.offset, size))
       }
     }
     // A trailer; otherwise the data of a frame that ends too early, or a block that is not known.

@@ -1,0 +1,286 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Imaging
+
+@Suite struct HEIFTests {
+  /// Makes AVIF with Pillow (libavif) and avifenc, HEIC with pillow-heif (x265).
+  private static let encoders = """
+    import subprocess
+    from PIL import ImageOps
+    import pillow_heif
+    pillow_heif.register_heif_opener()
+
+    def picture(w, h):
+        return Image.open(f'{sys.argv[2]}/chelsea.jpg').resize((w, h), Image.BICUBIC)
+
+    def alpha(p):
+        p = p.copy()
+        p.putalpha(Image.linear_gradient('L').resize(p.size))
+        return p
+
+    def avifenc(p, path, *words):
+        p.save(path + '.png')
+        subprocess.run(['avifenc', '-s', '9', *words, path + '.png', path], check=True, stdout=subprocess.DEVNULL)
+
+    """
+
+  struct Kind: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Saves `p` at `path`.
+    let script: String
+    /// The largest and the mean difference of a sample from what was encoded.
+    var bound = (most: 40, mean: 3.0)
+
+    var testDescription: String { name }
+    var format: ImageFormat { name.hasPrefix("AVIF") ? .avif : .heic }
+  }
+
+  static let kinds = [
+    Kind(name: "AVIF 4:2:0", script: "p.save(path, quality=95)", bound: (60, 3)),
+    Kind(name: "AVIF 4:2:2", script: "p.save(path, quality=95, subsampling='4:2:2')", bound: (60, 3)),
+    Kind(name: "AVIF 4:4:4", script: "p.save(path, quality=95, subsampling='4:4:4')"),
+    Kind(name: "AVIF lossless", script: "avifenc(p, path, '--lossless')", bound: (0, 0)),
+    Kind(
+      name: "AVIF limited range", script: "p.save(path, quality=95, subsampling='4:4:4', range='limited')"),
+    Kind(name: "AVIF grey", script: "p = p.convert('L'); p.save(path, quality=95, subsampling='4:0:0')"),
+    Kind(name: "AVIF alpha", script: "p = alpha(p); p.save(path, quality=95, subsampling='4:4:4')"),
+    Kind(
+      name: "AVIF premultiplied",
+      script: "p = alpha(p); avifenc(p, path, '-p', '-y', '444', '--min', '0', '--max', '10')",
+      bound: (255, 4)),
+    Kind(name: "AVIF 10 bits", script: "avifenc(p, path, '-d', '10', '-y', '444', '--min', '0', '--max', '10')"),
+    Kind(name: "AVIF 12 bits", script: "avifenc(p, path, '-d', '12', '-y', '444', '--min', '0', '--max', '10')"),
+    Kind(name: "HEIC 4:2:0", script: "p.save(path, quality=95)", bound: (60, 3)),
+    Kind(name: "HEIC 4:4:4", script: "p.save(path, quality=95, chroma=444)"),
+    Kind(name: "HEIC grey", script: "p = p.convert('L'); p.save(path, quality=95)"),
+    Kind(name: "HEIC alpha", script: "p = alpha(p); p.save(path, quality=95, chroma=444)"),
+    Kind(
+      name: "HEIC 10 bits",
+      script: """
+        deep = np.asarray(p).astype('<u2') * 257
+        pillow_heif.encode('RGB;16', p.size, deep.tobytes(), path, format='HEIF', quality=95, chroma=444)
+        """),
+  ]
+
+  @Test("what encoders of others have written is read, in every size, depth and chroma sampling", arguments: kinds)
+  func decoded(_ kind: Kind) throws {
+    let fixture = try PassFixture()
+    let names = try PassFixture.python(
+      Self.encoders
+        + """
+        for w, h in [(1, 1), (2, 3), (64, 64), (65, 33), (301, 200)]:
+            path = f'{sys.argv[1]}/{w}x{h}.\(kind.format)'
+            p = picture(w, h)
+            \(kind.script.replacing("\n", with: "\n    "))
+            p.save(path + '.png')
+            print(path.split('/')[-1])
+        """, [fixture.folder.path, packageRoot + "/Samples"]
+    ).split(separator: "\n").map(String.init)
+    #expect(names.count == 5)
+    for name in names {
+      let result = try fixture.pass(
+        fixture.folder.file(name), to: fixture.folder.file(name + ".out"), options: OutputOptions(format: .png))
+      #expect(result.source.format == kind.format)
+    }
+    let printed = try PassFixture.python(
+      """
+      import glob
+      for result in sorted(glob.glob(sys.argv[1] + '/*.out')):
+          a, b = Image.open(result[:-3] + 'png'), Image.open(result)
+          assert a.size == b.size and (a.mode == 'RGBA') == (b.mode == 'RGBA'), (result, a.mode, b.mode)
+          a, b = (np.asarray(i.convert('RGBA')).astype(int) for i in (a, b))
+          # The colours of what can hardly be seen do not matter.
+          d = np.abs(a - b)[a[..., 3] > 16]
+          assert not d.size or d.max() <= \(kind.bound.most) and d.mean() <= \(kind.bound.mean), (result, d.max(), d.mean())
+      print('near')
+      """, [fixture.folder.path])
+    #expect(printed == "near")
+  }
+
+  @Test("a picture is turned as its file says, whatever its EXIF says", arguments: ["avif", "heic"])
+  func orientation(_ format: String) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        for o in range(1, 9):
+            e = Image.Exif()
+            e[0x112] = o
+            p = picture(96, 64)
+            p.save(f'{sys.argv[1]}/{o}.\(format)', exif=e.tobytes(), quality=95)
+            p.getexif()[0x112] = o
+            ImageOps.exif_transpose(p).save(f'{sys.argv[1]}/{o}.png')
+        """, [fixture.folder.path, packageRoot + "/Samples"])
+    for index in 1...8 {
+      let result = try fixture.pass(
+        fixture.folder.file("\(index).\(format)"), to: fixture.folder.file("\(index).out"),
+        options: OutputOptions(format: .jpeg, quality: 95, metadata: .all))
+      #expect(result.source.size == PictureSize(width: index > 4 ? 64 : 96, height: index > 4 ? 96 : 64))
+    }
+    let printed = try PassFixture.python(
+      """
+      for o in range(1, 9):
+          a, b = (Image.open(f'{sys.argv[1]}/{o}.{kind}') for kind in ('png', 'out'))
+          assert b.getexif().get(0x112, 1) == 1, o
+          d = np.abs(np.asarray(a.convert('RGB')).astype(int) - np.asarray(b))
+          assert a.size == b.size and d.mean() < 4, (o, a.size, b.size, d.mean())
+      print('upright')
+      """, [fixture.folder.path])
+    #expect(printed == "upright")
+  }
+
+  @Test func `a grid is one picture, also when it is cropped and turned`() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        p = picture(256, 128)
+        avifenc(p, f'{sys.argv[1]}/grid.avif', '--grid', '2x1', '-y', '444', '--min', '0', '--max', '10')
+        avifenc(p, f'{sys.argv[1]}/turned.avif', '--irot', '1', '-y', '444', '--min', '0', '--max', '10',
+                '--clap', '100,1,60,1,10,1,0,1')
+        """, [fixture.folder.path, packageRoot + "/Samples"])
+    for name in ["grid", "turned"] {
+      try fixture.pass(
+        fixture.folder.file(name + ".avif"), to: fixture.folder.file(name + ".out"),
+        options: OutputOptions(format: .png))
+    }
+    let printed = try PassFixture.python(
+      """
+      a = np.asarray(Image.open(f'{sys.argv[1]}/grid.avif.png').convert('RGB')).astype(int)
+      b = np.asarray(Image.open(f'{sys.argv[1]}/grid.out')).astype(int)
+      c = np.asarray(Image.open(f'{sys.argv[1]}/turned.out')).astype(int)
+      # 100 × 60 of 256 × 128, 10 to the right of the middle, then a quarter to the left.
+      cropped = np.rot90(a[34:94, 88:188])
+      assert c.shape == cropped.shape, c.shape
+      assert np.abs(a - b).mean() < 3 and np.abs(c - cropped).mean() < 3, (np.abs(a - b).mean(), np.abs(c - cropped).mean())
+      print('near')
+      """, [fixture.folder.path])
+    #expect(printed == "near")
+  }
+
+  @Test func `colours that numbers describe are shown as they are meant`() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        avifenc(Image.new('RGB', (64, 64), (200, 100, 80)), f'{sys.argv[1]}/p3.avif', '--cicp', '12/13/0', '--lossless')
+        """, [fixture.folder.path, packageRoot + "/Samples"])
+    try fixture.pass(
+      fixture.folder.file("p3.avif"), to: fixture.folder.file("shown"),
+      options: OutputOptions(format: .png))
+    let printed = try PassFixture.python(
+      """
+      i = Image.open(f'{sys.argv[1]}/shown')
+      assert 'icc_profile' not in i.info
+      def linear(v): return np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)
+      # Display P3 to sRGB, both of the white D65.
+      m = np.array([[1.2249, -0.2247, 0], [-0.0420, 1.0419, 0], [-0.0197, -0.0786, 1.0979]])
+      v = m @ linear(np.array([200, 100, 80]) / 255)
+      expected = 255 * np.where(v <= 0.0031308, v * 12.92, 1.055 * np.abs(v) ** (1 / 2.4) - 0.055)
+      d = np.abs(np.asarray(i)[0, 0] - expected).max()
+      print('near' if d < 2 else d)
+      """, [fixture.folder.path])
+    #expect(printed == "near")
+    #expect(NCLXColour(primaries: 1, transfer: 13).profile == nil)
+  }
+
+  @Test("a copy keeps the coded picture, and of the metadata what is asked for", arguments: ["avif", "heic"])
+  func copied(_ format: String) throws {
+    let fixture = try PassFixture()
+    let source = fixture.folder.file("source")
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        e = Image.Exif()
+        e[0x13B], e[0x10F], e[0x8298] = 'Ada', 'Kodak', '(c) Ada'
+        picture(64, 48).save(sys.argv[1], '\(format == "avif" ? "AVIF" : "HEIF")', exif=e.tobytes(),
+            xmp=b'<x:xmpmeta xmlns:x="adobe:ns:meta/">SECRET</x:xmpmeta>')
+        open(sys.argv[1], 'ab').write(struct.pack('>I', 24) + b'uuid' + b'TRAILER_TRAILER_')
+        """, [source, packageRoot + "/Samples"])
+    let file = try ScratchFile()
+    try file.write(try PassFixture.bytes(source))
+    for policy in MetadataPolicy.allCases {
+      let copy = try fixture.write(try file.copied(policy).bytes, as: "\(policy)")
+      let printed = try PassFixture.python(
+        """
+        import pillow_heif
+        pillow_heif.register_heif_opener()
+        a, b = (Image.open(p) for p in sys.argv[1:3])
+        assert (np.asarray(a) == np.asarray(b)).all()
+        data = open(sys.argv[2], 'rb').read()
+        e = b.getexif()
+        print(e.get(0x13B), e.get(0x10F), e.get(0x8298), b'SECRET' in data, b'Kodak' in data, b'TRAILER' in data)
+        """, [source, copy])
+      let expected = [
+        MetadataPolicy.none: "None None None False False False",
+        .copyright: "Ada None (c) Ada False False False", .all: "Ada Kodak (c) Ada True True False",
+      ]
+      #expect(printed == expected[policy], "\(policy)")
+    }
+  }
+
+  /// Replaces bytes that occur once.
+  private func patched(_ bytes: [UInt8], _ old: [UInt8], _ new: [UInt8], from start: Int = 0) throws -> [UInt8] {
+    let range = try #require(Data(bytes).range(of: Data(old), in: start..<bytes.count))
+    var result = bytes
+    result.replaceSubrange(range, with: new)
+    return result
+  }
+
+  @Test func `damage and hostile boxes have their codes`() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        p = picture(128, 64)
+        avifenc(p, f'{sys.argv[1]}/grid', '--grid', '2x1')
+        p.save(f'{sys.argv[1]}/avif', 'AVIF')
+        p.save(f'{sys.argv[1]}/heic', 'HEIF')
+        """, [fixture.folder.path, packageRoot + "/Samples"])
+    for name in ["avif", "heic", "grid"] {
+      let bytes = try PassFixture.bytes(fixture.folder.file(name))
+      #expect(try fixture.code(of: bytes) == nil)
+      // Cut off anywhere after the signature.
+      for count in stride(from: 12, to: bytes.count, by: max(bytes.count / 40, 1)) {
+        #expect(try fixture.code(of: bytes[..<count]) == .imageTruncated, "\(name) of \(count) bytes")
+      }
+      let size = Array("ispe".utf8) + [0, 0, 0, 0]
+      let start = try #require(Data(bytes).range(of: Data(size))).upperBound
+      for (sides, code) in [
+        ([0, 0, 0xEA, 0x60, 0, 0, 0xEA, 0x60], ImagingError.Code.imageTooLarge),
+        ([0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], .imageTooLarge),
+        ([0, 0, 0, 0, 0, 0, 0, 1], .imageCorrupt), ([0, 0, 0, 9, 0, 0, 0, 9], .imageCorrupt),
+      ] {
+        var changed = bytes
+        // Of a grid the size of the whole comes first.
+        changed.replaceSubrange(start..<(start + 8), with: sides.map(UInt8.init))
+        #expect(try fixture.code(of: changed) == code, "\(name) \(sides)")
+      }
+      // Coded data that are none.
+      let data = try #require(Data(bytes).range(of: Data("mdat".utf8))).upperBound
+      let noise = bytes[..<data] + bytes[data...].indices.map { UInt8(truncatingIfNeeded: $0 &* 167) }
+      #expect(try fixture.code(of: noise) == .imageCorrupt, "\(name) of noise")
+      // No box of a wrong size, and no property, item or reference of a wrong number, is more than an error. libheif, which may
+      // crash, is not asked.
+      var random = SystemRandomNumberGenerator()
+      let file = try ScratchFile()
+      for _ in 0..<300 {
+        var changed = bytes
+        for _ in 0..<4 { changed[Int.random(in: 12..<data, using: &random)] = UInt8.random(in: 0...255) }
+        try file.write(changed)
+        _ = try? file.copied(.none)
+      }
+    }
+    // A grid that is made of itself.
+    let grid = try PassFixture.bytes(fixture.folder.file("grid"))
+    let reference = try #require(Data(grid).range(of: Data("dimg".utf8))).upperBound
+    var loop = grid
+    loop.replaceSubrange((reference + 4)..<(reference + 6), with: grid[reference..<(reference + 2)])
+    #expect(try fixture.code(of: loop) == .imageCorrupt)
+    // A film.
+    let film: [UInt8] = [0, 0, 0, 16] + Array("ftypavis".utf8) + [0, 0, 0, 0, 0, 0, 0, 8] + Array("moov".utf8)
+    #expect(try fixture.code(of: film) == .unsupportedFormat)
+  }
+}
