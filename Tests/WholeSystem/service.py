@@ -1,4 +1,5 @@
-"""The service of the package in a system, the jobs that a member of its group drops, and a slow server of pictures."""
+"""The service of the package in a system, the jobs that a member of its group drops, and a server of pictures that can
+hold its answers."""
 import configparser
 import json
 import pathlib
@@ -11,8 +12,8 @@ from debian import Booted
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STATE = "/var/lib/darkroom"
-# How many pictures a job has, and how long the server waits before each: a job takes seconds, so that it can be interrupted.
-PICTURES, DELAY = 60, 0.3
+# How many pictures a job has, and how many of them the server answers while it holds a job that is to be interrupted.
+PICTURES, ANSWERED = 60, 20
 
 
 def expect(condition, what):
@@ -43,9 +44,10 @@ class Server:
     def __init__(self, system, folder):
         self.record = folder / f"requests-{time.monotonic_ns()}"
         self.record.touch()
+        self.hold_file = self.record.with_suffix(".hold")
         network = system.network() if isinstance(system, Booted) else []
         self.process = subprocess.Popen(
-            [*network, sys.executable, ROOT / "Tests/WholeSystem/slow_server.py", ROOT / "Samples", str(DELAY), self.record],
+            [*network, sys.executable, ROOT / "Tests/WholeSystem/held_server.py", ROOT / "Samples", self.record, self.hold_file],
             stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
@@ -55,6 +57,13 @@ class Server:
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
+
+    def hold(self):
+        """Answers only the first pictures of each job from now on, until it is released."""
+        self.hold_file.write_text(str(ANSWERED))
+
+    def release(self):
+        self.hold_file.unlink(missing_ok=True)
 
     def requests(self):
         return self.record.read_text().split()
@@ -71,6 +80,11 @@ class Jobs:
 
     def start_as_member(self, *words):
         return self.system.start("runuser", "-u", "anna", "--", *words)
+
+    def drop_held(self, job, inbox=f"{STATE}/inbox"):
+        """Drops a job that cannot end before it is checked."""
+        self.server.hold()
+        self.drop(job, inbox)
 
     def drop(self, job, inbox=f"{STATE}/inbox", by_hand=False):
         urls = [f"http://127.0.0.1:{self.server.port}/coffee.jpg?{job}={index}" for index in range(PICTURES)]
@@ -89,16 +103,16 @@ class Jobs:
             return []
         return [json.loads(line) for line in lines if line.endswith("\n")]
 
-    def reach_middle(self, job):
-        wait_for(lambda: len(self.rows(job)) >= PICTURES // 4, lambda: f"the middle of {job}: {self.log()}")
-        expect(len(self.rows(job)) < PICTURES, f"{job} was done before it could be interrupted")
-        return {row["url"].split("/", 3)[3] for row in self.rows(job)}
+    def reach_middle(self, job, outbox=f"{STATE}/outbox"):
+        wait_for(lambda: len(self.rows(job, outbox)) == ANSWERED, lambda: f"the middle of {job}: {self.log()}")
+        return {row["url"].split("/", 3)[3] for row in self.rows(job, outbox)}
 
     def log(self):
         return self.as_member("darkroom", "status", check=False)
 
     def check(self, job, done=(), outbox=f"{STATE}/outbox"):
-        """Waits for the report. What was done before an interruption is not asked for again."""
+        """Releases the server and waits for the report. What was done before an interruption is not asked for again."""
+        self.server.release()
         report = self.system.path(f"{outbox}/{job}/report.json")
         wait_for(report.exists, lambda: f"the report of {job}: {self.log()}")
         read = json.loads(report.read_text())

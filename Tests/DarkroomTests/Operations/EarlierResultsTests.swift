@@ -17,7 +17,7 @@ import Transfer
   init() throws {
     outbox = try Outbox()
     entry = try .sample(recipe: "sepia(1)")
-    key = ResultKey(of: "ab", for: entry, metadata: .copyright)
+    key = ResultKey(of: "ab", for: entry, output: OutputOptions())
   }
 
   private var target: String { "images/\(entry.name).jpg" }
@@ -101,7 +101,7 @@ import Transfer
   @Test func `what would be made in another way is made again`() throws {
     try outbox.write("bytes", to: target)
     for recipe in ["sepia(0.9)", "none"] {
-      let other = ResultKey(of: "ab", for: try .sample(recipe: recipe), metadata: .copyright)
+      let other = ResultKey(of: "ab", for: try .sample(recipe: recipe), output: OutputOptions())
       try remember("bytes", origin: Provenance(key: other, source: .sample, output: .sample).text, identity: identity)
       #expect(try reused() == nil)
     }
@@ -115,7 +115,8 @@ import Transfer
     let png = Entry(urls: ["u"], name: "a/b", recipe: entry.recipe, options: named, priority: .normal)
     #expect(
       EarlierResults.targets(of: png) == [
-        "images/a/b.jpg", "images/a/b.png", "images/a/b.webp", "images/a/b.gif", "images/a/b.bmp",
+        "images/a/b.jpg", "images/a/b.png", "images/a/b.webp", "images/a/b.gif", "images/a/b.bmp", "images/a/b.avif",
+        "images/a/b.heic",
       ])
   }
 
