@@ -22,6 +22,7 @@ typedef struct {
   int system_error;  // errno when reading or writing failed, else 0.
   char message[128];
   char warning[128];  // The first warning about a wrong checksum, or about one of a chunk on which more depends; empty without one.
+  unsigned frames;    // Of an animation, as its chunk before the pixels says; 0 without one.
   int damage;         // What depends on that chunk, as `cpng_damage` says; 0 without one.
 } cpng_stream;
 

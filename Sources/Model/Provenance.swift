@@ -84,7 +84,8 @@ package struct Provenance: Sendable, Equatable {
 
 /// Identifies the result of a filtration. Results with the same key have the same bytes.
 package struct ResultKey: Sendable, Hashable {
-  /// The source's SHA-256, and the requested format, quality, metadata policy and recipe.
+  /// The source's SHA-256, and the requested format, quality (with the chroma sampling, if one was requested), metadata policy
+  /// and recipe.
   package let text: String
 
   /// Whether the result is a lossless copy of the source.
@@ -97,14 +98,18 @@ package struct ResultKey: Sendable, Hashable {
   /// The text without the source's SHA-256.
   package let settings: String
 
-  /// - Parameter sha256: The SHA-256 of the source.
-  package init(of sha256: String, for entry: Entry, metadata: MetadataPolicy) {
+  /// - Parameters:
+  ///   - sha256: The SHA-256 of the source.
+  ///   - output: What entries do not say themselves: metadata policy and chroma sampling.
+  package init(of sha256: String, for entry: Entry, output: OutputOptions) {
     let options = entry.options
     isCopy = entry.isCopied
     quality = isCopy ? nil : options.quality
-    self.metadata = metadata
+    metadata = output.metadata
     // Each entry has one: interpolating an enum costs as much as filtering a tiny picture.
-    var settings = isCopy ? "copied " : (options.format?.rawValue ?? "keep") + " " + String(options.quality) + " "
+    var settings = isCopy ? "copied " : (options.format?.rawValue ?? "keep") + " " + String(options.quality)
+    if !isCopy, let chroma = output.chroma, options.format?.hasChroma != false { settings += "/" + chroma.rawValue }
+    if !isCopy { settings += " " }
     settings += metadata.rawValue
     if !isCopy { settings += " " + entry.recipe.description }
     self.settings = settings

@@ -84,7 +84,7 @@ package struct EarlierResults: Sendable {
   /// and the answer that returned the source is known. The bytes of the source are then not needed.
   /// - Parameter keepsOriginals: Whether the original must exist beside the result.
   func source(
-    of entry: Entry, by request: CacheKey, metadata: MetadataPolicy, keepsOriginals: Bool
+    of entry: Entry, by request: CacheKey, output options: OutputOptions, keepsOriginals: Bool
   ) -> CachedSource? {
     for output in outputs where mayBeReused {
       guard let provenance = output.origin.flatMap(Provenance.init(text:)),
@@ -93,7 +93,7 @@ package struct EarlierResults: Sendable {
       let sha256 = String(provenance.sourceSHA256)
       // A checksum of another algorithm cannot be compared without the bytes.
       guard entry.checksum.map({ $0.algorithm == .sha256 && $0.digest == sha256 }) ?? true,
-        provenance.key == ResultKey(of: sha256, for: entry, metadata: metadata).text,
+        provenance.key == ResultKey(of: sha256, for: entry, output: options).text,
         (try? unchangedIdentity(output)) ?? nil != nil
       else { continue }
       let original = JobFolder.path(of: .original, entry.lineName, extension: provenance.source.format.fileExtension)

@@ -11,7 +11,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   let record: PhotoRecord
   private let access: ResultAccess
   private let limits: ImageLimits
-  private let metadata: MetadataPolicy
+  private let output: OutputOptions
   private let decoding: DecodingAccess
   private let keepsOriginals: Bool
   private let makesPreviews: Bool
@@ -26,11 +26,12 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private let shared = Mutex(Shared())
 
   /// - Parameters:
+  ///   - output: What entries do not say themselves: metadata policy and chroma sampling.
   ///   - keepsOriginals: Whether the source is delivered as well. Default: false.
   ///   - makesPreviews: Whether a large result gets a preview. Default: false.
   init(
     _ record: PhotoRecord, access: ResultAccess, decoding: DecodingAccess, limits: ImageLimits,
-    metadata: MetadataPolicy,
+    output: OutputOptions,
     keepsOriginals: Bool = false, makesPreviews: Bool = false
   ) {
     self.keepsOriginals = keepsOriginals
@@ -39,7 +40,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     self.decoding = decoding
     self.access = access
     self.limits = limits
-    self.metadata = metadata
+    self.output = output
     super.init()
     name = "filter \(record.entry.name)"
     queuePriority = record.entry.priority.queuePriority
@@ -49,7 +50,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   var key: ResultKey? {
     let live = record.snapshot
     guard live.state == .downloaded, let source = live.source else { return nil }
-    return ResultKey(of: source.sha256, for: record.entry, metadata: metadata)
+    return ResultKey(of: source.sha256, for: record.entry, output: output)
   }
 
   /// Makes other filtrations with the same result begin after this one.
@@ -182,7 +183,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// Reads the layout of the file in this process, since no library parses it, and a worker would take longer.
   private func losslessCopy(of file: OpenFile) throws -> LosslessCopy {
     try recorded {
-      try LosslessCopy(of: file.descriptor, keeping: metadata, limits: limits, isCancelled: { self.isCancelled })
+      try LosslessCopy(of: file.descriptor, keeping: output.metadata, limits: limits, isCancelled: { self.isCancelled })
     }
   }
 
@@ -207,7 +208,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
     var options = record.entry.options
-    options.metadata = metadata
+    (options.metadata, options.chroma) = (output.metadata, output.chroma)
     let task = DecodingTask(record.entry.recipe, options, limits: limits, makesPreviews: makesPreviews)
     let (pictures, own) = try recorded {
       try decoding.pool.perform(

@@ -173,14 +173,14 @@ package final class PendingOperations {
   ) {
     var earlier = earlier ?? EarlierResults(folder: record.run.folder, outputs: [])
     let isRefreshing = configuration.refresh || record.run.isRefreshing
-    let (metadata, keepsOriginals) = (configuration.output.metadata, configuration.keepOriginals)
+    let (output, keepsOriginals) = (configuration.output, configuration.keepOriginals)
     earlier.mayBeReused = !isRefreshing
     earlier.folders = resultFolders
     let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
     let picture =
       state == nil
       ? ImageFiltration(
-        record, access: results, decoding: decoding, limits: limits, metadata: metadata, keepsOriginals: keepsOriginals,
+        record, access: results, decoding: decoding, limits: limits, output: output, keepsOriginals: keepsOriginals,
         makesPreviews: configuration.gallery == .on)
       : nil
     let list = state.map { StoreList(record, cache: cache, state: $0, minFree: configuration.minFree) }
@@ -192,7 +192,7 @@ package final class PendingOperations {
       record, engine: engine, access: access,
       delivered: { [earlier] request in
         record.needsBytes
-          ? nil : earlier.source(of: record.entry, by: request, metadata: metadata, keepsOriginals: keepsOriginals)
+          ? nil : earlier.source(of: record.entry, by: request, output: output, keepsOriginals: keepsOriginals)
       }, shared: shared, rules: configuration.hosts, endings: downloadEndings,
       report: report, reportsBeginning: reportsBeginning, reportsAnswer: reportsAnswer
     ) {

@@ -14,7 +14,7 @@ import Testing
     (["run", "--metadata", "al"], "did you mean \"all\""),
     (["run", "--gallery", "of"], "off"),
     (["run", "--damaged=accept"], "--damaged is not available in this version"),
-    (["run", "--chroma", "444"], "--chroma is not available in this version"),
+    (["run", "--chroma", "422"], "--chroma must be one of 420, 444"),
     (["run", "--notify", "ftp://u:p@h/"], "--notify must be an http or https URL"),
     (["watch", "--notify", "hooks.example/a"], "--notify must be an http or https URL"),
     (["status", "--exec", "f"], "--exec is for the commands run, watch"),
@@ -184,7 +184,7 @@ import Testing
     ("name", "\"name\" is not a key, but option --name of add, run, shard"),
     ("config", "\"config\" names this file, and is not a key of it"),
     ("interval", "\"interval\" is not a key of the file, but of a rule for a host, in \"hosts\""),
-    ("chroma", "the key \"chroma\" is not available in this version"),
+    ("damaged", "the key \"damaged\" is not available in this version"),
     ("xyz", "unknown key \"xyz\""), ("per_host", "unknown key \"per_host\"; did you mean \"per-host\"?"),
   ])
   func `a key that is none is an error that says what it is elsewhere, or names the nearest`(

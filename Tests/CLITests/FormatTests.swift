@@ -129,6 +129,25 @@ import Testing
     #expect(rows[0].error?.message == "GIF is only decoded by confined workers (--isolation process)")
   }
 
+  @Test func `results are made again with another chroma sampling, unless their format has none`() throws {
+    let folders = try DarkroomFolders()
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let lines = [("jpeg", "coffee.jpg"), ("png", "chelsea-small.png"), ("avif", "rocket.jpg")].map { format, file in
+      #"{"name": "\#(format)", "url": "\#(server.url(file))", "format": "\#(format)"}"# + "\n"
+    }
+    for (choice, reused, sampling) in [(nil, 0, "2"), ("444", 1, "0"), ("444", 3, "0"), ("420", 1, "2")] {
+      try folders.drop("job.jsonl", lines.joined())
+      try folders.run(choice.map { ["--chroma", $0] } ?? []).expect(status: 0)
+      #expect(try folders.report("job").counts.reused == reused)
+      let printed = try TestPython.run(
+        """
+        import sys; from PIL import Image, JpegImagePlugin
+        print(JpegImagePlugin.get_sampling(Image.open(sys.argv[1])), end='')
+        """, [folders.outbox + "/job/images/jpeg.jpg"])
+      #expect(String(decoding: printed, as: UTF8.self) == sampling)
+    }
+  }
+
   @Test func `AVIF and HEIC are read, AVIF is written, and both are copied`() throws {
     let folders = try DarkroomFolders()
     _ = try TestPython.run(

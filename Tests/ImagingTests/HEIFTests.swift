@@ -221,14 +221,6 @@ import Testing
     }
   }
 
-  /// Replaces bytes that occur once.
-  private func patched(_ bytes: [UInt8], _ old: [UInt8], _ new: [UInt8], from start: Int = 0) throws -> [UInt8] {
-    let range = try #require(Data(bytes).range(of: Data(old), in: start..<bytes.count))
-    var result = bytes
-    result.replaceSubrange(range, with: new)
-    return result
-  }
-
   @Test func `damage and hostile boxes have their codes`() throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(

@@ -78,6 +78,42 @@ import Testing
     #expect(bytes.prefix(Int(length)) == bytes.suffix(Int(length)))
   }
 
+  @Test(
+    "chroma is as asked for, else by quality and source, on every path",
+    arguments: ["sepia(0.8)", "resize(fit 60 60)", "blur(1px)"], [ChromaChoice?.none, .halved, .full])
+  func chroma(_ recipe: String, _ choice: ChromaChoice?) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      """
+      p = Image.open(sys.argv[2])
+      for n in (0, 1, 2): p.save(f'{sys.argv[1]}/{n}', 'JPEG', subsampling=n)
+      """, [fixture.folder.path, PassFixture.sample("chelsea.jpg")])
+    // Pillow's numbers: 4:4:4, 4:2:2, 4:2:0.
+    for source in 0...2 {
+      for quality in [60, 95] {
+        let options = OutputOptions(format: .jpeg, quality: quality, chroma: choice)
+        try fixture.pass(
+          fixture.folder.file("\(source)"), to: fixture.folder.file("out"), recipe: recipe, options: options)
+        let printed = try PassFixture.python(
+          """
+          from PIL import JpegImagePlugin
+          a, b = Image.open(sys.argv[1]), Image.open(sys.argv[2])
+          d = np.abs(np.asarray(a.resize(b.size, Image.BICUBIC)).astype(int).mean((0, 1)) - np.asarray(b).mean((0, 1)))
+          print(JpegImagePlugin.get_sampling(b), 'sepia' in sys.argv[3] or d.max() < 3)
+          """, [fixture.folder.file("\(source)"), fixture.folder.file("out"), recipe])
+        let expected = choice == .full ? 0 : choice == .halved || quality < 90 ? 2 : source
+        #expect(printed == "\(expected) True", "\(source) \(quality)")
+      }
+    }
+    try fixture.pass(
+      fixture.folder.file("2"), to: fixture.folder.file("out"), recipe: recipe,
+      options: OutputOptions(format: .avif, chroma: choice))
+    let file = try ScratchFile()
+    try file.write(try PassFixture.bytes(fixture.folder.file("out")))
+    let chroma = try HEIFContainer(FileReader(file.descriptor), limits: .confined).chroma
+    #expect(chroma == (choice == .full ? .yuv444 : .yuv420))
+  }
+
   @Test("formats have names and extensions, by which they are found and coded")
   func formats() throws {
     #expect(ImageFormat.allCases.map(\.fileExtension) == ["jpg", "png", "webp", "gif", "bmp", "avif", "heic"])

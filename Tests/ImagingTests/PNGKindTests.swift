@@ -8,6 +8,25 @@ import Testing
     [(0, 1), (0, 2), (0, 4), (0, 8), (0, 16), (2, 8), (2, 16), (3, 1), (3, 2), (3, 4), (3, 8)]
     + [(4, 8), (4, 16), (6, 8), (6, 16)]
 
+  @Test func `of an animation the picture that is shown without it is used, and the frames are counted`() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      """
+      frames = [Image.new('RGB', (9, 7), (80 * n, 0, 200)) for n in range(3)]
+      frames[0].save(sys.argv[1], 'PNG', save_all=True, append_images=frames[1:])
+      """, [fixture.folder.file("in")])
+    let result = try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"), recipe: "invert(1)")
+    #expect(result.source == ImageInfo(format: .png, width: 9, height: 7, frames: 3))
+    #expect(result.output.frames == 1)
+    let file = try ScratchFile()
+    try file.write(try PassFixture.bytes(fixture.folder.file("in")))
+    let copy = try file.copied(.none)
+    #expect(copy.copy.info == result.source && copy.copy.isWholeFile)
+    let printed = try PassFixture.python(
+      "print(Image.open(sys.argv[1]).getpixel((3, 3)))", [fixture.folder.file("out")])
+    #expect(printed == "(255, 255, 55)")
+  }
+
   @Test("every colour type and depth is read, interlaced or not, transparent or not", arguments: kinds, [false, true])
   func kind(_ kind: (Int, Int), _ isInterlaced: Bool) throws {
     let fixture = try PassFixture()

@@ -28,7 +28,7 @@ enum OptionTable {
   }
 
   /// Options that a later version will have.
-  static let unavailable: Set = ["damaged", "chroma"]
+  static let unavailable: Set = ["damaged"]
 
   private static let oneCommand = [
     Option(
@@ -120,6 +120,9 @@ enum OptionTable {
     Option(
       "quality", \.configuration.output.quality, .whole(1...100), of: planning,
       "the quality of JPEG, AVIF and lossy WebP for entries without one"),
+    Option(
+      "chroma", \.configuration.output.chroma, .choice, default: "by quality and source",
+      "the chroma sampling of JPEG and AVIF"),
     Option(
       "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),

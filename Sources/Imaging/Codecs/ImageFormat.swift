@@ -59,6 +59,9 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
 
   package var description: String { rawValue }
 
+  /// Whether files can be written with less chroma than luma, or with as much.
+  package var hasChroma: Bool { self == .jpeg || self == .avif }
+
   /// Whether pictures can be written in this format.
   package var isWritable: Bool { encoder != nil }
 

@@ -38,6 +38,7 @@ struct EncodeSettings {
   var layout: PixelLayout
   /// 1…100, for formats that have it.
   var quality: Int
+  /// Of formats that have it.
   var chroma: ChromaSampling
   /// Whether the picture has few colours, which repeat exactly, as from a palette.
   var hasFewColours = false

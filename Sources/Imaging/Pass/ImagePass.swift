@@ -101,9 +101,10 @@ package struct ImagePass: Sendable {
     var metadata = decoder.metadata.kept(options.metadata, size: size)
     if pipeline.convertsColour { metadata = metadata.withoutColourSpace }
     metadata = metadata.withoutMismatchedProfile(isGrey: pipeline.output.isGrey)
+    let stored = pipeline.transposes ? decoder.chroma.transposed : decoder.chroma
     return EncodeSettings(
       info: ImageInfo(format: format, width: size.width, height: size.height), layout: pipeline.output,
-      quality: options.quality, chroma: pipeline.transposes ? decoder.chroma.transposed : decoder.chroma,
+      quality: options.quality, chroma: options.chroma?.sampling ?? stored.forOutput(quality: options.quality),
       hasFewColours: decoder.hasFewColours && pipeline.isPointwise, isLossless: decoder.isLossless,
       metadata: pipeline.transposes ? metadata.transposed : metadata)
   }

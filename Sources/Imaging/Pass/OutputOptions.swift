@@ -5,13 +5,18 @@ package struct OutputOptions: Sendable, Hashable {
   /// The quality of JPEG, AVIF and lossy WebP, 1…100; default 85. JPEG uses the scale of the Independent JPEG Group. From 90 on
   /// JPEG and AVIF use the source's chroma sampling when it is finer than 4:2:0.
   package var quality: Int
+  /// The chroma sampling of JPEG and AVIF; default nil: by quality and source, as above.
+  package var chroma: ChromaChoice?
   /// How much of EXIF, XMP and IPTC is kept; default `copyright`.
   package var metadata: MetadataPolicy
 
   /// Creates options with the defaults above.
-  package init(format: ImageFormat? = nil, quality: Int = 85, metadata: MetadataPolicy = .copyright) {
+  package init(
+    format: ImageFormat? = nil, quality: Int = 85, chroma: ChromaChoice? = nil, metadata: MetadataPolicy = .copyright
+  ) {
     self.format = format
     self.quality = quality
+    self.chroma = chroma
     self.metadata = metadata
   }
 }

@@ -32,6 +32,9 @@ struct PassPlan {
   /// The bytes of the whole picture that are held.
   var heldBytes: Int { decoder.wholePictureBytes + pipeline.heldBytes + encoder.wholePictureBytes(settings) }
 
+  /// Whether the result has the chroma sampling of the source, or 4:2:0: its planes are none of the source's enlarged.
+  var reducesChroma: Bool { [.yuv420, decoder.chroma].contains(settings.chroma) }
+
   /// The memory and pixels that the pass needs.
   /// - Parameter strategy: The strategy that carries it out.
   func demand(_ strategy: any PassStrategy) -> PassDemand {

@@ -19,7 +19,7 @@ struct ResizedPlanePass: PassStrategy {
     guard let encoder = plan.encoder.planeEncoder, let decoder = plan.decoder.planeDecoder,
       plan.pipeline.stages.count == 1,
       let resampling = plan.pipeline.stages[0].resampling?(plan.pipeline.sizes[0]),
-      Self.scales.contains(resampling.columns.scale), Self.scales.contains(resampling.rows.scale)
+      Self.scales.contains(resampling.columns.scale), Self.scales.contains(resampling.rows.scale), plan.reducesChroma
     else { return nil }
     self.decoder = decoder
     self.encoder = encoder
@@ -63,7 +63,7 @@ struct ResizedPlanePass: PassStrategy {
     return try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) -> [UInt8]? in
       if eighths < 8 { decoder.reduce(toEighths: eighths) }
       let reader = try PlaneReader(decoder, isCancelled: isCancelled)
-      let result = PlaneBand(width: width, sampling: settings.chroma.forOutput(quality: settings.quality))
+      let result = PlaneBand(width: width, sampling: settings.chroma)
       let preview = preview.map { PlanePreview($0, of: settings.info.size, passing: result) }
       let stored = result.planes.indices.map { PlaneRows(reader, plane: $0, sampling: result.planes[$0].sampling) }
       let chroma = resampling.subsampled(result.planes[1].sampling)

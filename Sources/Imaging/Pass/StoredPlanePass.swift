@@ -17,7 +17,7 @@ struct StoredPlanePass: PassStrategy {
   init?(_ plan: PassPlan) {
     guard let encoder = plan.encoder.planeEncoder, let decoder = plan.decoder.planeDecoder,
       let maps = Self.maps(of: plan.pipeline.stages), let kernel = PlaneKernel(maps),
-      plan.decoder.chroma == .yuv444 || Self.allowsSubsampling(maps)
+      plan.decoder.chroma == .yuv444 || Self.allowsSubsampling(maps), plan.reducesChroma
     else { return nil }
     self.decoder = decoder
     self.encoder = encoder
@@ -47,7 +47,7 @@ struct StoredPlanePass: PassStrategy {
     let (width, height) = (settings.info.width, settings.info.height)
     // Three bands in rotation: chroma is interpolated with rows of the bands above and below.
     let bands = (0..<3).map { _ in PlaneBand(width: width, sampling: sampling) }
-    let result = PlaneBand(width: width, sampling: sampling.forOutput(quality: settings.quality))
+    let result = PlaneBand(width: width, sampling: settings.chroma)
     let preview = preview.map { PlanePreview($0, of: settings.info.size, passing: result) }
     try decoder.startPlanes(isCancelled: isCancelled)
     let blockRows = decoder.planes[0].blockRows

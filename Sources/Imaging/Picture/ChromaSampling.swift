@@ -13,6 +13,16 @@ struct ChromaSampling: Equatable, Sendable {
 
   var transposed: ChromaSampling { ChromaSampling(horizontal: vertical, vertical: horizontal) }
 
-  /// The sampling of a JPEG written at a quality: 4:2:0, but from quality 90 the source's sampling when it is finer.
+  /// The sampling of a JPEG or AVIF written at a quality: 4:2:0, but from quality 90 the source's sampling when it is finer.
   func forOutput(quality: Int) -> ChromaSampling { quality >= 90 && isFinerThan420 ? self : .yuv420 }
+}
+
+/// The chroma sampling that is asked for, of formats that have one.
+package enum ChromaChoice: String, CaseIterable, Sendable {
+  /// 4:2:0.
+  case halved = "420"
+  /// 4:4:4.
+  case full = "444"
+
+  var sampling: ChromaSampling { self == .halved ? .yuv420 : .yuv444 }
 }

@@ -52,6 +52,7 @@ package struct DecodingTask: Sendable {
     writer.write(minPixels)
     writer.write(previewThreshold)
     writer.writeByte(UInt8(options.quality))
+    writer.writeByte(options.chroma.map { index(of: $0, in: ChromaChoice.allCases) + 1 } ?? 0)
     writer.writeByte(index(of: options.metadata, in: MetadataPolicy.allCases))
     writer.writeByte(options.format.map { index(of: $0, in: ImageFormat.allCases) + 1 } ?? 0)
     writer.writeRest(recipe.description)
@@ -65,13 +66,14 @@ package struct DecodingTask: Sendable {
     let formats = [ImageFormat?.none] + ImageFormat.allCases
     guard let maxPixels = reader.integer(in: 0...Int.max), let minPixels = reader.integer(in: 0...Int.max),
       let previewThreshold = reader.integer(in: 0...Int.max),
-      let quality = reader.byte(), let metadata = reader.member(of: MetadataPolicy.allCases),
+      let quality = reader.byte(), let chroma = reader.member(of: [ChromaChoice?.none] + ChromaChoice.allCases),
+      let metadata = reader.member(of: MetadataPolicy.allCases),
       let format = reader.member(of: formats), let recipe = recipe(reader.restText())
     else { return nil }
     (self.maxPixels, self.minPixels) = (maxPixels, minPixels)
     self.previewThreshold = previewThreshold
     self.recipe = recipe
-    options = OutputOptions(format: format, quality: Int(quality), metadata: metadata)
+    options = OutputOptions(format: format, quality: Int(quality), chroma: chroma, metadata: metadata)
   }
 }
 

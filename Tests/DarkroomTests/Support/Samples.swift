@@ -53,7 +53,7 @@ extension Artifact {
 
 extension ResultKey {
   static var sample: ResultKey {
-    get throws { ResultKey(of: "ab", for: try .sample(), metadata: .copyright) }
+    get throws { ResultKey(of: "ab", for: try .sample(), output: OutputOptions()) }
   }
 }
 

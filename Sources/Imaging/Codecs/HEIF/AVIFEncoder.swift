@@ -18,11 +18,7 @@ final class AVIFEncoder: RowEncoder {
   /// The memory of libheif and libaom, as measured with 1.15.1 and 3.6.0 for pictures of noise: 26 bytes for each pixel in 4:2:0,
   /// 30 with alpha, 50 with alpha in 4:4:4.
   static func wholePictureBytes(_ settings: EncodeSettings) -> Int {
-    settings.info.width * settings.info.height * (isFullChroma(settings) ? 60 : settings.layout.hasAlpha ? 36 : 32)
-  }
-
-  fileprivate static func isFullChroma(_ settings: EncodeSettings) -> Bool {
-    settings.chroma.forOutput(quality: settings.quality) == .yuv444
+    settings.info.width * settings.info.height * (settings.chroma == .yuv444 ? 60 : settings.layout.hasAlpha ? 36 : 32)
   }
 
   /// Allocates the picture. Nothing is written before `finish`.
@@ -96,7 +92,7 @@ private struct EncodedMetadata {
           values.has_alpha = settings.layout.hasAlpha ? 1 : 0
           values.quality = Int32(settings.quality)
           values.speed = speed
-          values.full_chroma = AVIFEncoder.isFullChroma(settings) ? 1 : 0
+          values.full_chroma = settings.chroma == .yuv444 ? 1 : 0
           if !profile.isEmpty { (values.profile, values.profile_size) = (profile.baseAddress, profile.count) }
           if !exif.isEmpty { (values.exif, values.exif_size) = (exif.baseAddress, exif.count) }
           if !xmp.isEmpty { (values.xmp, values.xmp_size) = (xmp.baseAddress, xmp.count) }

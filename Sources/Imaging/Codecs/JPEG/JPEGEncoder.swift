@@ -76,7 +76,7 @@ final class JPEGEncoder: PlaneEncoder {
     codec.pointee.image_height = JDIMENSION(settings.info.height)
     codec.pointee.input_components = settings.layout.isGrey ? 1 : planes ? 3 : 4
     codec.pointee.in_color_space = settings.layout.isGrey ? JCS_GRAYSCALE : planes ? JCS_YCbCr : JCS_EXT_RGBX
-    let chroma = settings.layout.isGrey ? .yuv444 : settings.chroma.forOutput(quality: settings.quality)
+    let chroma = settings.layout.isGrey ? .yuv444 : settings.chroma
     guard
       cjpeg_prepare_compress(
         codec, Int32(settings.quality), Int32(chroma.horizontal), Int32(chroma.vertical), planes ? 1 : 0) == 1

@@ -12,6 +12,7 @@ enum PNGChunk {
   static let palette = Array("PLTE".utf8)
   static let transparency = Array("tRNS".utf8)
   static let data = Array("IDAT".utf8)
+  static let animation = Array("acTL".utf8)
   static let frameData = Array("fdAT".utf8)
 
   /// The largest number of chunks that are read of a file: about 800 MB in chunks as libpng writes them.

@@ -18,10 +18,16 @@ final class PNGDecoder: RowDecoder {
   /// The longest chunk besides IDAT.
   static let maxChunkBytes = 16 << 20
 
-  /// Skips every ancillary chunk, whose metadata `PNGMetadataReader` reads; returns an error for unknown critical chunks
-  /// (W3C PNG, third edition, § 5.4).
-  private static let chunkCallback: png_user_chunk_ptr = { _, chunk in
-    guard let chunk, chunk.pointee.name.0 & 0x20 != 0 else { return -1 }
+  /// Skips every ancillary chunk, whose metadata `PNGMetadataReader` reads, but for the number of frames; returns an error for
+  /// unknown critical chunks (W3C PNG, third edition, § 5.4).
+  private static let chunkCallback: png_user_chunk_ptr = { codec, chunk in
+    guard let codec, let chunk, chunk.pointee.name.0 & 0x20 != 0 else { return -1 }
+    let name = withUnsafeBytes(of: chunk.pointee.name) { Array($0.prefix(4)) }
+    if name == PNGChunk.animation, chunk.pointee.size == 8, let data = chunk.pointee.data,
+      let stream = png_get_error_ptr(codec)?.assumingMemoryBound(to: cpng_stream.self), stream.pointee.frames == 0
+    {
+      stream.pointee.frames = UInt32(UnsafeBufferPointer(start: data, count: 4).bigEndianInteger)
+    }
     return 1
   }
 
@@ -40,7 +46,8 @@ final class PNGDecoder: RowDecoder {
       // The size is known even when the library rejects it.
       if isRead || width > 0 && height > 0 { try limits.check(width: width, height: height) }
       guard isRead else { throw failure.whileDecoding }
-      info = ImageInfo(format: .png, width: width, height: height)
+      let frames = max(Int(failure.storage.pointee.frames), 1)
+      info = ImageInfo(format: .png, width: width, height: height, frames: frames)
       layout = Self.layout(codec, header)
       // Palettes never have more than 8 bits.
       hasFewColours =

@@ -6,6 +6,9 @@ struct PNGHeader {
   /// Columns and rows.
   private(set) var (width, height) = (0, 0)
 
+  /// The number of frames, 1 for a picture that is not animated.
+  var frames: Int { max(announcedFrames, 1) }
+
   /// The library's warning about a wrong checksum of an ancillary chunk; nil without one.
   private(set) var damage: PictureDamage?
 
@@ -17,6 +20,8 @@ struct PNGHeader {
   private var (depth, colourType, interlacing) = (0, 0, 0)
   private var (hasHeader, hasTransparency) = (false, false)
   private var chunkCount = 0
+  /// The number of frames that a chunk says; 0 without one.
+  private var announcedFrames = 0
   /// The number of the palette's colours; nil without a palette.
   private var paletteCount: Int?
 
@@ -65,6 +70,9 @@ struct PNGHeader {
     case PNGChunk.palette: try readPalette(&chunk)
     case PNGChunk.transparency: try readTransparency(&chunk)
     default:
+      if name == PNGChunk.animation, length == 8, announcedFrames == 0 {
+        announcedFrames = try read(4, of: &chunk).bigEndianInteger
+      }
       try finish(&chunk)
       guard PNGChunk.isAncillary(name) else { throw .png("error in user chunk", in: name) }
     }

@@ -18,7 +18,7 @@ struct PNGStructure: PictureStructure {
     self.file = file
     let header = try PNGHeader(file, limits: limits)
     (damage, decodingError) = (header.damage, header.decodingError)
-    info = ImageInfo(format: .png, width: header.width, height: header.height)
+    info = ImageInfo(format: .png, width: header.width, height: header.height, frames: header.frames)
   }
 
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
