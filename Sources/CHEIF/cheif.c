@@ -11,6 +11,7 @@
 
 struct libheif cheif_libheif;
 _Thread_local int64_t cheif_max_pixels;
+_Thread_local int cheif_bits;
 
 int cheif_find(const char *library, const char *const *names, void **functions) {
   void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -59,7 +60,7 @@ static struct heif_error set_colour(const struct cheif_planes *planes, struct he
 
 struct heif_error cheif_copy_planes(const struct cheif_planes *planes, struct heif_image **result) {
   int is_grey = planes->chroma == heif_chroma_monochrome;
-  if ((int64_t)planes->width * planes->height > cheif_max_pixels) return cheif_damaged;
+  if ((int64_t)planes->width * planes->height > cheif_max_pixels || planes->bits != cheif_bits) return cheif_damaged;
   struct heif_image *image = NULL;
   struct heif_error error = cheif_libheif.heif_image_create_(
     planes->width, planes->height, is_grey ? heif_colorspace_monochrome : heif_colorspace_YCbCr, planes->chroma, &image);
@@ -177,13 +178,14 @@ static enum cheif_failure decode(cheif_picture *picture) {
   return picture->plane != NULL && valid ? CHEIF_OK : CHEIF_UNSUPPORTED;
 }
 
-cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int deep, enum cheif_failure *failure) {
+cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
   cheif_picture *picture = calloc(1, sizeof *picture);
   *failure = picture == NULL ? CHEIF_NO_MEMORY : CHEIF_OK;
   if (picture == NULL) return NULL;
   picture->input = (struct input){.descriptor = descriptor, .size = size};
-  picture->deep = deep;
+  picture->deep = bits > 8;
   cheif_max_pixels = max_pixels;
+  cheif_bits = bits;
   *failure = decode(picture);
   if (*failure == CHEIF_OK) return picture;
   int error = errno;
@@ -244,8 +246,8 @@ void cheif_close(cheif_picture *picture) {
 
 int cheif_load(void) { return 0; }
 const char *cheif_version(void) { return ""; }
-cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int deep, enum cheif_failure *failure) {
-  (void)descriptor, (void)size, (void)max_pixels, (void)deep;
+cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
+  (void)descriptor, (void)size, (void)max_pixels, (void)bits;
   *failure = CHEIF_UNSUPPORTED;
   return NULL;
 }

@@ -34,6 +34,8 @@ extern struct libheif cheif_libheif;
 
 /// The most pixels of a coded picture that this thread decodes. A larger one is an error.
 extern _Thread_local int64_t cheif_max_pixels;
+/// The bits of its samples. Others are an error: libheif copies pictures of a grid without comparing them.
+extern _Thread_local int cheif_bits;
 
 /// A decoded picture of planes of Y, or of Y, Cb and Cr.
 struct cheif_planes {

@@ -7,7 +7,7 @@
   use(de265_new_decoder) use(de265_free_decoder) use(de265_push_NAL) use(de265_flush_data) use(de265_decode) \
   use(de265_peek_next_picture) use(de265_get_image_width) use(de265_get_image_height) \
   use(de265_get_chroma_format) use(de265_get_bits_per_pixel) use(de265_get_image_plane) \
-  use(de265_get_image_full_range_flag) use(de265_get_image_colour_primaries) \
+  use(de265_get_warning) use(de265_get_image_full_range_flag) use(de265_get_image_colour_primaries) \
   use(de265_get_image_transfer_characteristics) use(de265_get_image_matrix_coefficients)
 
 #define DECLARE(function) __typeof__(&function) function##_;
@@ -54,6 +54,14 @@ static struct heif_error decode(void *decoder, struct heif_image **result) {
   }
   if (error == DE265_ERROR_OUT_OF_MEMORY) return cheif_no_memory;
   if (error != DE265_OK || image == NULL) return cheif_damaged;
+  // What is damaged is decoded with warnings. These say something else.
+  for (de265_error warning; (warning = libde265.de265_get_warning_(decoder)) != DE265_OK;) {
+    if (warning != DE265_WARNING_NO_WPP_CANNOT_USE_MULTITHREADING
+        && warning != DE265_WARNING_NUMBER_OF_THREADS_LIMITED_TO_MAXIMUM
+        && warning != DE265_WARNING_SPS_MISSING_CANNOT_DECODE_SEI) {
+      return cheif_damaged;
+    }
+  }
   struct cheif_planes planes = {
     .width = libde265.de265_get_image_width_(image, 0),
     .height = libde265.de265_get_image_height_(image, 0),

@@ -197,12 +197,16 @@ import Testing
         e[0x13B], e[0x10F], e[0x8298] = 'Ada', 'Kodak', '(c) Ada'
         picture(64, 48).save(sys.argv[1], '\(format == "avif" ? "AVIF" : "HEIF")', exif=e.tobytes(),
             xmp=b'<x:xmpmeta xmlns:x="adobe:ns:meta/">SECRET</x:xmpmeta>')
-        open(sys.argv[1], 'ab').write(struct.pack('>I', 24) + b'uuid' + b'TRAILER_TRAILER_')
+        open(sys.argv[1], 'ab').write(struct.pack('>I', 24) + b'uuid' + b'UUID_UUID_UUID_U')
         """, [source, packageRoot + "/Samples"])
     let file = try ScratchFile()
-    try file.write(try PassFixture.bytes(source))
     for policy in MetadataPolicy.allCases {
-      let copy = try fixture.write(try file.copied(policy).bytes, as: "\(policy)")
+      try file.write(try PassFixture.bytes(source))
+      let (parts, bytes) = try file.copied(policy)
+      let copy = try fixture.write(bytes, as: "\(policy)")
+      #expect(try fixture.pass(copy, to: fixture.folder.file("out")).source == parts.info)
+      try file.write(bytes)
+      #expect(try file.copied(policy).copy.isWholeFile)
       let printed = try PassFixture.python(
         """
         import pillow_heif
@@ -211,11 +215,11 @@ import Testing
         assert (np.asarray(a) == np.asarray(b)).all()
         data = open(sys.argv[2], 'rb').read()
         e = b.getexif()
-        print(e.get(0x13B), e.get(0x10F), e.get(0x8298), b'SECRET' in data, b'Kodak' in data, b'TRAILER' in data)
+        print(e.get(0x13B), e.get(0x10F), e.get(0x8298), b'SECRET' in data, b'Kodak' in data, b'UUID' in data)
         """, [source, copy])
       let expected = [
         MetadataPolicy.none: "None None None False False False",
-        .copyright: "Ada None (c) Ada False False False", .all: "Ada Kodak (c) Ada True True False",
+        .copyright: "Ada None (c) Ada False False False", .all: "Ada Kodak (c) Ada True True True",
       ]
       #expect(printed == expected[policy], "\(policy)")
     }
@@ -228,8 +232,10 @@ import Testing
         + """
         p = picture(128, 64)
         avifenc(p, f'{sys.argv[1]}/grid', '--grid', '2x1')
-        p.save(f'{sys.argv[1]}/avif', 'AVIF')
-        p.save(f'{sys.argv[1]}/heic', 'HEIF')
+        e = Image.Exif()
+        e[0x13B] = 'Ada'
+        p.save(f'{sys.argv[1]}/avif', 'AVIF', exif=e.tobytes(), xmp=b'<x/>')
+        p.save(f'{sys.argv[1]}/heic', 'HEIF', exif=e.tobytes(), xmp=b'<x/>')
         """, [fixture.folder.path, packageRoot + "/Samples"])
     for name in ["avif", "heic", "grid"] {
       let bytes = try PassFixture.bytes(fixture.folder.file(name))
@@ -262,17 +268,150 @@ import Testing
         var changed = bytes
         for _ in 0..<4 { changed[Int.random(in: 12..<data, using: &random)] = UInt8.random(in: 0...255) }
         try file.write(changed)
-        _ = try? file.copied(.none)
+        for policy in MetadataPolicy.allCases { _ = try? file.copied(policy) }
       }
     }
-    // A grid that is made of itself.
-    let grid = try PassFixture.bytes(fixture.folder.file("grid"))
-    let reference = try #require(Data(grid).range(of: Data("dimg".utf8))).upperBound
-    var loop = grid
-    loop.replaceSubrange((reference + 4)..<(reference + 6), with: grid[reference..<(reference + 2)])
-    #expect(try fixture.code(of: loop) == .imageCorrupt)
     // A film.
     let film: [UInt8] = [0, 0, 0, 16] + Array("ftypavis".utf8) + [0, 0, 0, 0, 0, 0, 0, 8] + Array("moov".utf8)
     #expect(try fixture.code(of: film) == .unsupportedFormat)
+  }
+
+  /// Takes files apart and puts them together again.
+  private static let surgery = """
+    def boxes(data):
+        at = 0
+        while at < len(data):
+            size = struct.unpack('>I', data[at:at + 4])[0]
+            yield data[at + 4:at + 8], data[at + 8:at + size]
+            at += size
+
+    def box(kind, content):
+        return struct.pack('>I', 8 + len(content)) + kind + content
+
+    def meta(data, change):
+        parts = list(boxes(data))
+        return b''.join(box(k, c[:4] + b''.join(box(*b) for b in change(list(boxes(c[4:])))) if k == b'meta' else c)
+                        for k, c in parts)
+
+    def twice(kind):
+        return lambda list: list + [b for b in list if b[0] == kind]
+
+    def last(kind):
+        return lambda list: [b for b in list if b[0] != kind] + [b for b in list if b[0] == kind]
+
+    """
+
+  @Test(
+    "what could be read in two ways is an error, and the order of boxes does not matter",
+    arguments: [
+      ("data + b''.join(box(k, c) for k, c in boxes(data) if k == b'meta')", ImagingError.Code?.some(.imageCorrupt)),
+      ("meta(data, twice(b'pitm'))", .imageCorrupt), ("meta(data, twice(b'iinf'))", .imageCorrupt),
+      ("meta(data, twice(b'iloc'))", .imageCorrupt), ("meta(data, twice(b'iref'))", .imageCorrupt),
+      ("meta(data, twice(b'iprp'))", .imageCorrupt), ("meta(data, last(b'iinf'))", nil),
+      ("meta(data, last(b'pitm'))", nil), ("meta(data, last(b'iprp'))", nil), ("meta(data, last(b'iloc'))", nil),
+      // Two entries for one item.
+      ("data.replace(b'infe\\2\\0\\0\\0\\0\\2', b'infe\\2\\0\\0\\0\\0\\1')", .imageCorrupt),
+      // Alpha that is a grid, a picture made of another one, and a kind of picture that is not known.
+      ("data.replace(b'\\0\\2\\0\\0av01', b'\\0\\2\\0\\0grid')", .imageCorrupt),
+      ("data.replace(b'\\0\\1\\0\\0av01', b'\\0\\1\\0\\0iden')", .unsupportedFormat),
+      ("data.replace(b'\\0\\1\\0\\0av01', b'\\0\\1\\0\\0xyzw')", .unsupportedFormat),
+    ])
+  func readOnce(_ script: String, _ code: ImagingError.Code?) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders + Self.surgery
+        + """
+        alpha(picture(64, 48)).save(sys.argv[1], 'AVIF', quality=90)
+        data = open(sys.argv[1], 'rb').read()
+        changed = \(script)
+        assert changed != data or '\(script)'.startswith('meta(data, last')
+        open(sys.argv[1], 'wb').write(changed)
+        """.replacing("'\(script)'", with: "r\"\"\"\(script)\"\"\""),
+      [fixture.folder.file("in"), packageRoot + "/Samples"])
+    #expect(try fixture.code(of: PassFixture.bytes(fixture.folder.file("in"))) == code)
+  }
+
+  @Test func `a grid may be smaller than one of its pictures, and says of itself what its properties say`() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        avifenc(picture(128, 64), f'{sys.argv[1]}/grid', '--grid', '2x1')
+        data = open(f'{sys.argv[1]}/grid', 'rb').read()
+        grid, size = bytes([0, 0, 0, 1, 0, 128, 0, 64]), struct.pack('>II', 128, 64)
+        assert data.count(grid) == 1 and data.count(size) == 1
+        header = lambda w, h, n=1: data.replace(grid, bytes([0, 0, 0, n]) + struct.pack('>HH', w, h))
+        open(f'{sys.argv[1]}/small', 'wb').write(header(70, 40).replace(size, struct.pack('>II', 70, 40)))
+        open(f'{sys.argv[1]}/other', 'wb').write(header(70, 40))
+        open(f'{sys.argv[1]}/large', 'wb').write(header(65535, 65535))
+        open(f'{sys.argv[1]}/more', 'wb').write(header(128, 64, 2))
+        at = data.index(b'dimg')
+        open(f'{sys.argv[1]}/loop', 'wb').write(data[:at + 8] + data[at + 4:at + 6] + data[at + 10:])
+        """, [fixture.folder.path, packageRoot + "/Samples"])
+    let result = try fixture.pass(fixture.folder.file("small"), to: fixture.folder.file("out"))
+    #expect(result.source.size == PictureSize(width: 70, height: 40))
+    for name in ["other", "large", "more"] {
+      #expect(try fixture.code(of: PassFixture.bytes(fixture.folder.file(name))) == .imageCorrupt, "\(name)")
+    }
+    #expect(try fixture.code(of: PassFixture.bytes(fixture.folder.file("loop"))) == .unsupportedFormat)
+  }
+
+  @Test("bytes after the picture are left out of copies, and so is what boxes have that are no pictures")
+  func trailers() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders + "picture(64, 48).save(sys.argv[1], 'HEIF')",
+      [fixture.folder.file("in"), packageRoot + "/Samples"])
+    let bytes = try PassFixture.bytes(fixture.folder.file("in"))
+    func box(_ type: String, _ content: String) -> [UInt8] {
+      [UInt8](bigEndian: 8 + content.utf8.count, count: 4) + Array((type + content).utf8)
+    }
+    let file = try ScratchFile()
+    for policy in MetadataPolicy.allCases {
+      for trailer in [
+        Array("PK\u{3}\u{4}SECRET_SECRET".utf8), [0, 0, 0, 5, 1, 2, 3, 4, 5], box("mpvd", "SECRET"), [0],
+      ] {
+        try file.write(bytes + trailer)
+        #expect(try file.copied(policy).bytes == bytes)
+      }
+      // Between boxes that are kept it is overwritten.
+      try file.write(bytes + box("skip", "SECRET") + box("mdat", ""))
+      let copied = try file.copied(policy).bytes
+      #expect(copied.count == bytes.count + 14 + 8)
+      #expect((Data(copied).range(of: Data("SECRET".utf8)) == nil) == (policy != .all))
+    }
+  }
+
+  @Test func `metadata that is said to be where nothing is costs no time and no memory`() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        e = Image.Exif()
+        e[0x13B] = 'Ada'
+        picture(64, 48).save(sys.argv[1], 'AVIF', exif=e.tobytes())
+        data = open(sys.argv[1], 'rb').read()
+        count = len(e.tobytes())
+        for length in range(count - 10, count + 10):
+            data = data.replace(struct.pack('>I', length), b'\\xff\\xff\\xff\\xf0')
+        assert b'\\xff\\xff\\xff\\xf0' in data
+        open(sys.argv[1], 'wb').write(data)
+        """, [fixture.folder.file("in"), packageRoot + "/Samples"])
+    let file = try ScratchFile()
+    try file.write(try PassFixture.bytes(fixture.folder.file("in")))
+    for policy in MetadataPolicy.allCases {
+      #expect(throws: ImagingError.self) { try file.copied(policy) }
+    }
+  }
+
+  @Test func `a few damaged bytes of a HEIC are an error`() throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders + "picture(512, 512).save(sys.argv[1], 'HEIF', quality=90)",
+      [fixture.folder.file("in"), packageRoot + "/Samples"])
+    var bytes = try PassFixture.bytes(fixture.folder.file("in"))
+    #expect(try fixture.code(of: bytes) == nil)
+    for index in 0..<200 { bytes[bytes.count / 2 + index] = UInt8(truncatingIfNeeded: index &* 89) }
+    #expect(try fixture.code(of: bytes) == .imageCorrupt)
   }
 }

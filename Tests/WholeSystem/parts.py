@@ -41,6 +41,8 @@ PARTS = (
     # Those that take longest come first.
     Part("gallery", "the pages of the gallery in a browser",
          (("Tests/Browser/gallery.py", "--program", "PROGRAM"),), waits=True),
+    Part("pictures", "how pictures of all formats are decoded, beside Chromium",
+         (("Tests/Browser/pictures.py", "--program", "PROGRAM"),), waits=True),
     Part("terminal", "what a person sees on terminals", (("script/terminal", "--program", "PROGRAM"),), waits=True),
     Part("power-cuts", "power cuts", (cuts("--cuts", "40"),), (cuts("--cuts", "100"),), waits=True),
     Part("without-syncs", "power cuts without syncs, which must be found out",

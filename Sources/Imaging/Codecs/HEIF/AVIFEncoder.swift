@@ -29,6 +29,7 @@ final class AVIFEncoder: RowEncoder {
         code: .imageTooLarge,
         message: "an AVIF's sides are at most \(Self.maxSide); the picture is \(width) × \(height)")
     }
+    try CodedPicture.checkMemory(settings.info.size, 8)
     guard OptionalLibrary.libheif.isLoaded else { throw OptionalLibrary.libheif.missing("AVIF is encoded") }
     (self.descriptor, self.settings) = (descriptor, settings)
     packed = PackedRow(

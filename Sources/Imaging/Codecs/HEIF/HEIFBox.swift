@@ -7,6 +7,15 @@ struct HEIFBox {
   /// The offset behind its last byte, which may be behind the file's end.
   let end: Int64
 
+  /// The box at another offset.
+  func moved(by distance: Int64) -> HEIFBox {
+    HEIFBox(type: type, start: start + distance, content: content + distance, end: end + distance)
+  }
+
+  private init(type: String, start: Int64, content: Int64, end: Int64) {
+    (self.type, self.start, self.content, self.end) = (type, start, content, end)
+  }
+
   /// Reads the header of a box.
   /// - Parameters:
   ///   - bytes: Some bytes from the box's first one on, of which 16 are enough.
@@ -26,7 +35,7 @@ struct HEIFBox {
     }
     let (end, overflow) = offset.addingReportingOverflow(length)
     guard length >= header, !overflow else { throw .heif("a box is shorter than its header") }
-    (self.type, start, content, self.end) = (type, offset, offset + header, end)
+    self.init(type: type, start: offset, content: offset + header, end: end)
   }
 }
 
@@ -66,14 +75,14 @@ struct HEIFReader {
     return (version, flags)
   }
 
-  /// Reads the next box, whose content must be here; nil at the end.
-  mutating func box() throws(ImagingError) -> (type: String, content: HEIFReader)? {
+  /// Reads the next box, which must be here as a whole; nil at the end. Its offsets are indices of the slice.
+  mutating func box() throws(ImagingError) -> (box: HEIFBox, content: HEIFReader)? {
     guard !rest.isEmpty else { return nil }
     guard let box = try HEIFBox(rest.prefix(16), at: Int64(rest.startIndex), before: Int64(rest.endIndex)),
       box.end <= rest.endIndex
     else { throw .heif("a box is longer than the one that it is in") }
     defer { rest = rest[Int(box.end)...] }
-    return (box.type, HEIFReader(rest[Int(box.content)..<Int(box.end)]))
+    return (box, HEIFReader(rest[Int(box.content)..<Int(box.end)]))
   }
 }
 

@@ -1,20 +1,24 @@
 /// The contents of a HEIF file (ISO/IEC 23008-12), which AVIF and HEIC are: its primary picture, read from its boxes without
 /// libheif.
 struct HEIFContainer {
+  let format: ImageFormat
   /// The size of the picture after its transformations.
   let width, height: Int
-  /// The pixels of the picture before them.
-  let codedPixels: Int
-  let is16Bit: Bool
+  /// The bits of a sample.
+  let bits: Int
   let hasAlpha: Bool
   let chroma: ChromaSampling
   let metadata: Metadata
+  /// The pixels of the picture before its transformations, and of the largest one that it is made of.
+  let pixels, largestCodedPixels: Int
+  /// The bytes of all items.
+  let dataBytes: Int
   let items: HEIFItems
   /// The boxes of the file, in its order.
   let boxes: [HEIFBox]
 
   /// More boxes in a file are an attack.
-  private static let maxBoxes = 10_000
+  private static let maxBoxes = 256
   /// The largest `meta` box: that of a grid of 20 000 pictures.
   private static let maxMetaBytes = 4 << 20
 
@@ -22,54 +26,50 @@ struct HEIFContainer {
   /// - Throws: `image-truncated`, `image-corrupt`, `unsupported-format`, `image-too-large`, `image-too-small`, `io`, `cancelled`.
   init(_ file: FileReader, limits: ImageLimits, readsMetadata: Bool = true) throws(ImagingError) {
     let size = try file.size()
-    boxes = try Self.boxes(file, size)
-    guard let meta = boxes.first(where: { $0.type == "meta" }) else {
-      guard boxes.contains(where: { $0.type == "moov" }) else { throw .truncatedHEIF }
-      throw ImagingError(code: .unsupportedFormat, message: "the HEIF file is a film without a picture")
-    }
-    let count = Int(meta.end - meta.content)
-    guard count <= Self.maxMetaBytes else { throw .heif("the box meta has \(count) bytes") }
-    let bytes = try file.bytes(count, at: meta.content)
-    guard bytes.count == count else { throw .truncatedHEIF }
-    var reader = HEIFReader(bytes[...])
-    guard reader.versionAndFlags() != nil else { throw .heif("the box meta is too short") }
-    let items = try HEIFItems(reader, at: meta.content)
-    self.items = items
-    guard let primary = items.primary, let item = items.items[primary] else { throw .heif("it has no primary picture") }
-    guard Self.pictureTypes.contains(item.type) else {
-      throw ImagingError(
-        code: .unsupportedFormat, message: "the HEIF file has a picture of the kind \(item.type.debugDescription)")
-    }
-    guard var spatial = items.properties("ispe", of: item).first, spatial.versionAndFlags() != nil,
-      let width = spatial.integer(4), let height = spatial.integer(4)
-    else { throw .heif("its picture has no size") }
-    try limits.check(PictureSize(width: width, height: height), of: .source)
-    codedPixels = width * height
-    let visible = try Self.visibleSize(PictureSize(width: width, height: height), item, items)
-    (self.width, self.height) = (visible.width, visible.height)
+    let boxes = try Self.boxes(file, size)
+    let items = try Self.items(file, boxes)
+    guard let number = items.primary, let item = items.items[number] else { throw .heif("it has no primary picture") }
+    let picture = try CodedPicture(number, items, limits, file)
+    let alpha = try Self.alpha(of: number, items)
+    let coded = try alpha.map { (number) throws(ImagingError) in try CodedPicture(number, items, limits, file) }
+    guard coded == nil || coded?.size == picture.size else { throw .heif("its alpha is of another size") }
+    let visible = try Self.visibleSize(picture.size, item, items)
     try limits.check(width: visible.width, height: visible.height)
-    let configuration = Self.configuration(primary, item, items)
-    is16Bit = configuration.bits > 8
-    chroma = configuration.chroma
-    hasAlpha = items.sources("auxl", to: primary).contains { Self.isAlpha($0, items) }
-    let coded = try Self.codedPictures(of: primary, items).flatMap { items.items[$0]?.extents ?? [] }
-    guard coded.allSatisfy({ $0.upperBound <= size }) else { throw .truncatedHEIF }
-    try Self.checkMetadata(items, apartFrom: boxes, of: coded)
-    if item.type == "grid" { try Self.check(item, width: width, height: height, file) }
-    metadata = readsMetadata ? try Self.metadata(primary, item, items, file) : Metadata()
+    let extents = (picture.items + (coded?.items ?? [])).flatMap { items.items[$0]?.extents ?? [] }
+    dataBytes = try Self.checkExtents(items, of: extents, boxes, size)
+    (self.boxes, self.items, hasAlpha) = (boxes, items, alpha != nil)
+    (format, bits, chroma) = (picture.format, picture.bits, picture.chroma)
+    (width, height, pixels) = (visible.width, visible.height, picture.size.width * picture.size.height)
+    largestCodedPixels = max(picture.largestCodedPixels, coded?.largestCodedPixels ?? 0)
+    metadata = readsMetadata ? try Self.metadata(number, picture.items, items, file) : Metadata()
   }
-
-  private static let pictureTypes: Set<String> = ["hvc1", "av01", "grid", "iden"]
 
   private static func boxes(_ file: FileReader, _ size: Int64) throws(ImagingError) -> [HEIFBox] {
     var (boxes, offset) = ([HEIFBox](), Int64(0))
-    while offset < size {
-      guard boxes.count < maxBoxes else { throw .heif("it has more than \(maxBoxes) boxes") }
-      guard let box = try HEIFBox(file.bytes(16, at: offset)[...], at: offset, before: size) else { break }
+    while offset < size, boxes.count < maxBoxes {
+      let head = try file.bytes(16, at: offset)
+      // What follows the picture may be anything.
+      guard let box = try? HEIFBox(head[...], at: offset, before: size) else { break }
       boxes.append(box)
       offset = box.end
     }
     return boxes
+  }
+
+  private static func items(_ file: FileReader, _ boxes: [HEIFBox]) throws(ImagingError) -> HEIFItems {
+    let found = boxes.filter { $0.type == "meta" }
+    guard let meta = found.first else {
+      guard boxes.contains(where: { $0.type == "moov" }) else { throw .truncatedHEIF }
+      throw ImagingError(code: .unsupportedFormat, message: "the HEIF file is a film without a picture")
+    }
+    guard found.count == 1 else { throw .heif("it has two boxes meta") }
+    let count = meta.end - meta.content
+    guard count <= maxMetaBytes else { throw .heif("the box meta has \(count) bytes") }
+    let bytes = try file.bytes(Int(count), at: meta.content)
+    guard bytes.count == count else { throw .truncatedHEIF }
+    var reader = HEIFReader(bytes[...])
+    guard reader.versionAndFlags() != nil else { throw .heif("the box meta is too short") }
+    return try HEIFItems(reader, at: meta.content)
   }
 
   /// The size after cropping and turning.
@@ -77,9 +77,9 @@ struct HEIFContainer {
     _ coded: PictureSize, _ item: HEIFItems.Item, _ items: HEIFItems
   ) throws(ImagingError) -> PictureSize {
     var (width, height) = (coded.width, coded.height)
-    for index in item.properties where items.properties.indices.contains(index - 1) {
-      var content = items.properties[index - 1].content
-      switch items.properties[index - 1].type {
+    for (type, content) in items.properties(of: item) {
+      var content = content
+      switch type {
       case "irot":
         if let turns = content.integer(1), turns & 1 == 1 { (width, height) = (height, width) }
       case "clap":
@@ -98,98 +98,75 @@ struct HEIFContainer {
     return PictureSize(width: width, height: height)
   }
 
-  /// The bits of a sample, and the chroma sampling: of a grid those of its first picture.
-  private static func configuration(
-    _ number: Int, _ item: HEIFItems.Item, _ items: HEIFItems
-  ) -> (bits: Int, chroma: ChromaSampling) {
-    var coded = item
-    // A picture that is derived from one that is derived, and so on, must not go on without end.
-    var current = number
-    for _ in 0..<8 where !["hvc1", "av01"].contains(coded.type) {
-      guard let next = items.targets("dimg", of: current).first, let nextItem = items.items[next] else { break }
-      (current, coded) = (next, nextItem)
+  /// The item with the alpha of the primary picture; nil without one.
+  /// - Throws: `image-corrupt` when there are several, or when another picture has one: libheif would decode that, too.
+  private static func alpha(of primary: Int, _ items: HEIFItems) throws(ImagingError) -> Int? {
+    var found: Int?
+    for (number, targets) in items.references("auxl") where isAlpha(number, items) {
+      guard targets == [primary], found == nil else { throw .heif("it has alpha of something else than its picture") }
+      found = number
     }
-    if let av1 = items.properties("av1C", of: coded).first, let flags = av1.rest.dropFirst(2).first {
-      let bits = flags & 0x40 == 0 ? 8 : flags & 0x20 == 0 ? 10 : 12
-      let chroma = ChromaSampling(horizontal: flags & 8 == 0 ? 1 : 2, vertical: flags & 4 == 0 ? 1 : 2)
-      return (bits, flags & 0x10 == 0 ? chroma : .yuv420)
-    }
-    if let hevc = items.properties("hvcC", of: coded).first, hevc.rest.count > 17 {
-      let bytes = Array(hevc.rest.prefix(18))
-      let chroma = [1: ChromaSampling.yuv420, 2: ChromaSampling(horizontal: 2, vertical: 1), 3: .yuv444]
-      return (Int(bytes[17] & 7) + 8, chroma[Int(bytes[16] & 3)] ?? .yuv420)
-    }
-    return (8, .yuv420)
+    return found
   }
 
-  /// Whether an item is the alpha of a picture (ISO/IEC 23008-12 § 7.2.2.1, ISO/IEC 23091-2).
+  /// Whether an item is alpha (ISO/IEC 23008-12 § 7.2.2.1, ISO/IEC 23091-2).
   private static func isAlpha(_ number: Int, _ items: HEIFItems) -> Bool {
-    guard let item = items.items[number], var kind = items.properties("auxC", of: item).first,
-      kind.versionAndFlags() != nil
-    else { return false }
-    return ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"].contains(kind.text())
+    guard let item = items.items[number] else { return false }
+    return items.properties("auxC", of: item).contains { kind in
+      var kind = kind
+      guard kind.versionAndFlags() != nil else { return false }
+      return ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"].contains(kind.text())
+    }
   }
 
-  /// A picture, its alpha, and all that they are made of.
-  /// - Throws: `image-corrupt` when one is made of itself, or of more generations than encoders make.
-  private static func codedPictures(of primary: Int, _ items: HEIFItems) throws(ImagingError) -> Set<Int> {
-    var (all, generation) = (Set<Int>(), Set([primary] + items.sources("auxl", to: primary)))
-    for _ in 0..<4 {
-      all.formUnion(generation)
-      generation = Set(generation.flatMap { items.targets("dimg", of: $0) })
-      if generation.isEmpty { return all }
-    }
-    throw .heif("its picture is made of pictures that are made of pictures without end")
-  }
+  // MARK: Places
 
-  /// Checks that a grid says of its size what its properties say (ISO/IEC 23008-12 § 6.6.2.3): libheif goes by the grid.
-  private static func check(
-    _ grid: HEIFItems.Item, width: Int, height: Int, _ file: FileReader
-  ) throws(ImagingError) {
-    let data = try content(of: grid, file) ?? []
-    var reader = HEIFReader(data[...])
-    guard reader.integer(1) != nil, let flags = reader.integer(1), reader.integer(2) != nil,
-      let gridWidth = reader.integer(flags & 1 == 0 ? 2 : 4), let gridHeight = reader.integer(flags & 1 == 0 ? 2 : 4)
-    else { throw .heif("its grid is too short") }
-    guard gridWidth == width, gridHeight == height else {
-      throw .heif("its grid is of another size, \(gridWidth) × \(gridHeight)")
+  /// Checks where the data of items are: all in the file, those of the picture in boxes for data, and no metadata where the
+  /// picture is, what describes it, or other metadata, since leaving it out would change them.
+  /// - Parameter coded: The places of the picture's data.
+  /// - Returns: The bytes of all items, which libheif holds in memory.
+  private static func checkExtents(
+    _ items: HEIFItems, of coded: [Range<Int64>], _ boxes: [HEIFBox], _ size: Int64
+  ) throws(ImagingError) -> Int {
+    let all = items.items.values.flatMap(\.extents)
+    guard all.allSatisfy({ $0.upperBound <= size }) else { throw .truncatedHEIF }
+    let bytes = all.reduce(0) { $0 + $1.count }
+    guard bytes <= 2 * size else { throw .heif("its items share their data") }
+    let places = boxes.filter { $0.type == "mdat" }.map { $0.content..<$0.end } + (items.itemData.map { [$0] } ?? [])
+    guard coded.allSatisfy({ extent in places.contains { $0.contains(extent) } }) else {
+      throw .heif("its picture is in no box for data")
     }
+    var kept = coded
+    for box in boxes where ["ftyp", "meta"].contains(box.type) {
+      let data = items.itemData.flatMap { box.type == "meta" ? $0 : nil } ?? box.end..<box.end
+      kept += [box.start..<data.lowerBound, data.upperBound..<box.end]
+    }
+    let metadata = items.items.values.filter(\.isMetadata).flatMap(\.extents)
+    let ranges = (kept.map { ($0, true) } + metadata.map { ($0, false) }).filter { !$0.0.isEmpty }
+    var (keptEnd, metadataEnd) = (Int64(0), Int64(0))
+    for (range, isKept) in ranges.sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
+      guard range.lowerBound >= metadataEnd, isKept || range.lowerBound >= keptEnd else {
+        throw .heif("metadata is where its picture or other metadata is")
+      }
+      if isKept { keptEnd = max(keptEnd, range.upperBound) } else { metadataEnd = range.upperBound }
+    }
+    return bytes
   }
 
   // MARK: Metadata
 
-  /// Checks that no metadata is where the picture is, what describes it, or other metadata: leaving it out would change them.
-  private static func checkMetadata(
-    _ items: HEIFItems, apartFrom boxes: [HEIFBox], of coded: [Range<Int64>]
-  ) throws(ImagingError) {
-    let metadata = items.items.values.filter(\.isMetadata).flatMap(\.extents).filter { !$0.isEmpty }
-    guard !metadata.isEmpty else { return }
-    var kept = coded.filter { !$0.isEmpty }
-    for box in boxes where box.type == "ftyp" { kept.append(box.start..<box.end) }
-    for box in boxes where box.type == "meta" {
-      let data = items.itemData ?? box.end..<box.end
-      kept += [box.start..<max(box.start, data.lowerBound), min(box.end, data.upperBound)..<box.end]
-    }
-    let all = kept.map { ($0, true) } + metadata.map { ($0, false) }
-    var (keptEnd, metadataEnd) = (Int64(0), Int64(0))
-    for (range, isKept) in all.sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) where !range.isEmpty {
-      guard range.lowerBound >= metadataEnd, isKept || range.lowerBound >= keptEnd else {
-        throw .heif("metadata is where its picture or other metadata is")
-      }
-      if isKept { keptEnd = max(keptEnd, range.upperBound) } else { metadataEnd = max(metadataEnd, range.upperBound) }
-    }
-  }
-
+  /// - Parameter pictures: The primary picture, and those that it is made of.
   private static func metadata(
-    _ primary: Int, _ item: HEIFItems.Item, _ items: HEIFItems, _ file: FileReader
+    _ primary: Int, _ pictures: [Int], _ items: HEIFItems, _ file: FileReader
   ) throws(ImagingError) -> Metadata {
     var metadata = Metadata()
-    let colours = items.properties("colr", of: item)
-    if let profile = colours.lazy.compactMap(profile).first ?? colours.lazy.compactMap(NCLXColour.init).first?.profile {
+    // A grid may leave its colours to the pictures that it is made of.
+    let colours = pictures.prefix(2).lazy.compactMap { items.items[$0] }.map { items.properties("colr", of: $0) }
+    let own = colours.first { !$0.isEmpty } ?? []
+    if let profile = own.lazy.compactMap(profile).first ?? own.lazy.compactMap(NCLXColour.init).first?.profile {
       metadata.append(.icc(profile))
     }
-    for number in items.items.keys.sorted() {
-      guard let item = items.items[number], item.isMetadata else { continue }
+    for (number, item) in items.items.sorted(by: { $0.key < $1.key }) where item.type == "Exif" || item.isXMP {
       let about = items.targets("cdsc", of: number)
       guard about.isEmpty || about.contains(primary), let bytes = try content(of: item, file) else { continue }
       if item.isXMP { metadata.append(.xmp(bytes)) }
@@ -205,30 +182,30 @@ struct HEIFContainer {
     return Array(colour.rest)
   }
 
-  /// The data of an item of metadata; nil when there are too many, or when the file ends before they do.
+  /// The data of an item of metadata, or of a grid; nil when there are too many.
   static func content(of item: HEIFItems.Item, _ file: FileReader) throws(ImagingError) -> [UInt8]? {
     var bytes: [UInt8] = []
     for extent in item.extents {
       guard extent.count <= ImageLimits.maxMetadataBytes - bytes.count else { return nil }
-      let part = try file.bytes(extent.count, at: extent.lowerBound)
-      guard part.count == extent.count else { return nil }
-      bytes += part
+      bytes += try file.bytes(extent.count, at: extent.lowerBound)
     }
     return bytes
   }
 
   /// The EXIF stream in an item's data, after the number of bytes that are before it (ISO/IEC 23008-12 § A.2.1).
-  static func exif(in bytes: [UInt8]) -> Exif? { exifOffset(in: bytes).flatMap { Exif(Array(bytes[$0...])) } }
-
-  static func exifOffset(in bytes: [UInt8]) -> Int? {
+  static func exif(in bytes: [UInt8]) -> Exif? {
     var reader = HEIFReader(bytes[...])
-    guard let offset = reader.integer(4), offset <= bytes.count - 4 else { return nil }
-    return 4 + offset
+    guard let offset = reader.integer(4), reader.bytes(offset) != nil else { return nil }
+    return Exif(Array(reader.rest))
   }
 }
 
 extension HEIFItems.Item {
   var isXMP: Bool { type == "mime" && contentType == "application/rdf+xml" }
-  /// Whether it says something about pictures, and is none.
-  var isMetadata: Bool { ["Exif", "mime", "uri "].contains(type) }
+  /// Whether it is no picture.
+  var isMetadata: Bool { !Self.pictureTypes.contains(type) }
+
+  private static let pictureTypes: Set = [
+    "hvc1", "av01", "grid", "iden", "iovl", "tmap", "jpeg", "avc1", "j2k1", "vvc1", "unci",
+  ]
 }

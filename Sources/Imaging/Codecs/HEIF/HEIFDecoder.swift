@@ -10,29 +10,34 @@ final class HEIFDecoder: RowDecoder {
 
   private let descriptor: Int32
   private let size: Int64
-  private let codedPixels: Int
+  private let container: HEIFContainer
   private var picture: OpaquePointer?
   private var packed: PackedRow?
   private var nextRow: Int32 = 0
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
     let file = FileReader(descriptor)
-    let container = try HEIFContainer(file, limits: limits)
-    info = ImageInfo(format: try HEIFStructure.format(file), width: container.width, height: container.height)
-    layout = PixelLayout(isGrey: false, hasAlpha: container.hasAlpha, is16Bit: container.is16Bit)
-    (chroma, metadata, codedPixels) = (container.chroma, container.metadata, container.codedPixels)
+    container = try HEIFContainer(file, limits: limits)
+    info = ImageInfo(format: container.format, width: container.width, height: container.height)
+    layout = PixelLayout(isGrey: false, hasAlpha: container.hasAlpha, is16Bit: container.bits > 8)
+    (chroma, metadata) = (container.chroma, container.metadata)
     (self.descriptor, size) = (descriptor, try file.size())
   }
 
   deinit { cheif_close(picture) }
 
-  /// What libheif holds at once: planes of the decoder, its own, turned ones, and interleaved pixels. Up to 22.2 bytes for each
-  /// pixel of more than 8 bits have been measured, and 10.4 for others.
-  var wholePictureBytes: Int { codedPixels * (layout.is16Bit ? 28 : 14) }
+  /// What libheif holds at once: the data of all items, planes of the decoder, its own, turned ones, and interleaved pixels. Up to
+  /// 22.2 bytes for each pixel of more than 8 bits have been measured, and 10.4 for others.
+  var wholePictureBytes: Int {
+    let isGrid = container.largestCodedPixels != container.pixels
+    let pixels = container.pixels + (isGrid ? container.largestCodedPixels : 0)
+    return pixels * (layout.is16Bit ? 28 : 14) + container.dataBytes
+  }
 
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
     var failure = CHEIF_OK
-    picture = cheif_decode(descriptor, size, Int64(codedPixels), layout.is16Bit ? 1 : 0, &failure)
+    picture = cheif_decode(
+      descriptor, size, Int64(container.largestCodedPixels), Int32(container.bits), &failure)
     switch failure {
     case CHEIF_OK: break
     case CHEIF_IO: throw .io(errno, doing: "the picture cannot be read")

@@ -1,0 +1,101 @@
+/// A picture of a HEIF file that libheif decodes: coded, or a grid of coded ones (ISO/IEC 23008-12 § 6.6.2.3).
+struct CodedPicture {
+  let format: ImageFormat
+  let size: PictureSize
+  /// Its item, and those of the pictures that it is made of.
+  let items: [Int]
+  /// The pixels of the largest coded picture.
+  let largestCodedPixels: Int
+  /// The bits of a sample, and the chroma sampling; of a grid those of its first picture.
+  let bits: Int
+  let chroma: ChromaSampling
+
+  private static let codecs: [String: ImageFormat] = ["av01": .avif, "hvc1": .heic]
+
+  /// - Throws: `image-corrupt`, `unsupported-format`, `image-too-large`, `io`, `cancelled`.
+  init(_ number: Int, _ all: HEIFItems, _ limits: ImageLimits, _ file: FileReader) throws(ImagingError) {
+    guard let item = all.items[number] else { throw .heif("a picture is missing") }
+    size = try Self.size(item, all, limits)
+    guard item.type == "grid" else {
+      let format = try Self.format(of: item)
+      (self.format, items, largestCodedPixels) = (format, [number], size.width * size.height)
+      (bits, chroma) = Self.configuration(item, all)
+      try Self.checkMemory(size, bits)
+      return
+    }
+    let tiles = all.targets("dimg", of: number)
+    try Self.check(item, of: tiles.count, size, file)
+    var (first, largest) = (HEIFItems.Item?.none, 0)
+    for tile in tiles {
+      guard let item = all.items[tile] else { throw .heif("a picture of its grid is missing") }
+      _ = try Self.format(of: item)
+      let size = try Self.size(item, all, limits)
+      largest = max(largest, size.width * size.height)
+      first = first ?? item
+      try Self.checkMemory(size, 16)
+    }
+    guard let first else { throw .heif("its grid is empty") }
+    (format, items, largestCodedPixels) = (try Self.format(of: first), [number] + tiles, largest)
+    (bits, chroma) = Self.configuration(first, all)
+    try Self.checkMemory(size, bits)
+  }
+
+  private static func format(of item: HEIFItems.Item) throws(ImagingError) -> ImageFormat {
+    guard let format = codecs[item.type] else {
+      throw ImagingError(
+        code: .unsupportedFormat, message: "the HEIF file has a picture of the kind \(item.type.debugDescription)")
+    }
+    return format
+  }
+
+  private static func size(
+    _ item: HEIFItems.Item, _ all: HEIFItems, _ limits: ImageLimits
+  ) throws(ImagingError) -> PictureSize {
+    let sizes = all.properties("ispe", of: item)
+    guard var spatial = sizes.first, sizes.count == 1, spatial.versionAndFlags() != nil,
+      let width = spatial.integer(4), let height = spatial.integer(4)
+    else { throw .heif("a picture does not have one size") }
+    let size = PictureSize(width: width, height: height)
+    try limits.check(size, of: .source)
+    return size
+  }
+
+  /// Checks that libheif can hold a picture: it computes with 32 bits.
+  static func checkMemory(_ size: PictureSize, _ bits: Int) throws(ImagingError) {
+    guard (size.width + 64) * (size.height + 64) >= 1 << (bits > 8 ? 28 : 29) else { return }
+    throw ImagingError(
+      code: .imageTooLarge,
+      message:
+        "AVIF and HEIC of \(bits > 8 ? "more than 8" : "8") bits may have about \(bits > 8 ? 268 : 536) megapixels; "
+        + "the picture has more: \(size.width) × \(size.height)")
+  }
+
+  /// Checks that the data of a grid say of it what its properties and references say: libheif goes by the data.
+  private static func check(
+    _ grid: HEIFItems.Item, of count: Int, _ size: PictureSize, _ file: FileReader
+  ) throws(ImagingError) {
+    let data = try HEIFContainer.content(of: grid, file) ?? []
+    var reader = HEIFReader(data[...])
+    guard reader.integer(1) != nil, let flags = reader.integer(1), let rows = reader.integer(1),
+      let columns = reader.integer(1), let width = reader.integer(flags & 1 == 0 ? 2 : 4),
+      let height = reader.integer(flags & 1 == 0 ? 2 : 4)
+    else { throw .heif("its grid is too short") }
+    guard PictureSize(width: width, height: height) == size, (rows + 1) * (columns + 1) == count else {
+      throw .heif("its grid of \(rows + 1) × \(columns + 1) is for \(width) × \(height)")
+    }
+  }
+
+  private static func configuration(_ item: HEIFItems.Item, _ all: HEIFItems) -> (bits: Int, chroma: ChromaSampling) {
+    if let av1 = all.properties("av1C", of: item).first, let flags = av1.rest.dropFirst(2).first {
+      let bits = flags & 0x40 == 0 ? 8 : flags & 0x20 == 0 ? 10 : 12
+      let chroma = ChromaSampling(horizontal: flags & 8 == 0 ? 1 : 2, vertical: flags & 4 == 0 ? 1 : 2)
+      return (bits, flags & 0x10 == 0 ? chroma : .yuv420)
+    }
+    if let hevc = all.properties("hvcC", of: item).first, hevc.rest.count > 17 {
+      let bytes = Array(hevc.rest.prefix(18))
+      let chroma = [1: ChromaSampling.yuv420, 2: ChromaSampling(horizontal: 2, vertical: 1), 3: .yuv444]
+      return (Int(bytes[17] & 7) + 8, chroma[Int(bytes[16] & 3)] ?? .yuv420)
+    }
+    return (8, .yuv420)
+  }
+}
