@@ -129,7 +129,7 @@ import Testing
     #expect(rows[0].error?.message == "GIF is only decoded by confined workers (--isolation process)")
   }
 
-  @Test func `results are made again with another chroma sampling, unless they were asked for in a format that has none`() throws {
+  @Test func `results are made again with another chroma sampling, unless their named format has none`() throws {
     let folders = try DarkroomFolders()
     let server = try Nginx(serving: packageRoot + "/Samples")
     let lines = [("jpeg", "coffee.jpg"), ("png", "chelsea-small.png"), ("avif", "rocket.jpg")].map { format, file in
