@@ -35,7 +35,7 @@ static struct heif_error failure(int error) {
 
 static void destroy(void *self) {
   struct decoder *decoder = self;
-  if (decoder->data.sz > 0) libdav1d.dav1d_data_unref_(&decoder->data);
+  if (decoder->data.ref != NULL) libdav1d.dav1d_data_unref_(&decoder->data);
   if (decoder->context != NULL) libdav1d.dav1d_close_(&decoder->context);
   free(decoder);
 }
@@ -63,10 +63,8 @@ static struct heif_error push(void *self, const void *bytes, size_t size) {
   size_t before = decoder->data.sz;
   uint8_t *target = libdav1d.dav1d_data_create_(&more, before + size);
   if (target == NULL) return cheif_no_memory;
-  if (before > 0) {
-    memcpy(target, decoder->data.data, before);
-    libdav1d.dav1d_data_unref_(&decoder->data);
-  }
+  if (before > 0) memcpy(target, decoder->data.data, before);
+  if (decoder->data.ref != NULL) libdav1d.dav1d_data_unref_(&decoder->data);
   memcpy(target + before, bytes, size);
   decoder->data = more;
   return cheif_ok;

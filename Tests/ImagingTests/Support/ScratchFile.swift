@@ -45,8 +45,10 @@ final class ScratchFile {
 /// The pictures of the fuzzers' corpus, and changed ones.
 enum CorpusPictures {
   static let folder = packageRoot + "/Tests/Fuzz/Corpus/pictures/"
+  /// Without those that fuzzers have found and that are no pictures.
   static let names =
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).filter { !$0.hasPrefix(".") }.sorted()
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+    .filter { !$0.hasPrefix(".") && !$0.hasPrefix("damaged-") }.sorted()
 
   static func bytes(_ name: String) throws -> [UInt8] { try PassFixture.bytes(folder + name) }
 

@@ -121,8 +121,8 @@ struct HEIFContainer {
 
   // MARK: Places
 
-  /// Checks where the data of items are: all in the file, those of the picture in boxes for data, and no metadata where the
-  /// picture is, what describes it, or other metadata, since leaving it out would change them.
+  /// Checks where the data of items are: all in boxes for data, within the file, and no metadata where the picture is, what
+  /// describes it, or other metadata, since leaving it out would change them.
   /// - Parameter coded: The places of the picture's data.
   /// - Returns: The bytes of all items, which libheif holds in memory.
   private static func checkExtents(
@@ -133,8 +133,8 @@ struct HEIFContainer {
     let bytes = all.reduce(0) { $0 + $1.count }
     guard bytes <= 2 * size else { throw .heif("its items share their data") }
     let places = boxes.filter { $0.type == "mdat" }.map { $0.content..<$0.end } + (items.itemData.map { [$0] } ?? [])
-    guard coded.allSatisfy({ extent in places.contains { $0.contains(extent) } }) else {
-      throw .heif("its picture is in no box for data")
+    guard all.allSatisfy({ extent in places.contains { $0.contains(extent) } }) else {
+      throw .heif("an item is in no box for data")
     }
     var kept = coded
     for box in boxes where ["ftyp", "meta"].contains(box.type) {
