@@ -130,12 +130,12 @@ struct HEIFContainer {
   ) throws(ImagingError) -> Int {
     let all = items.items.values.flatMap(\.extents)
     guard all.allSatisfy({ $0.upperBound <= size }) else { throw .truncatedHEIF }
-    let bytes = all.reduce(0) { $0 + $1.count }
-    guard bytes <= 2 * size else { throw .heif("its items share their data") }
     let places = boxes.filter { $0.type == "mdat" }.map { $0.content..<$0.end } + (items.itemData.map { [$0] } ?? [])
     guard all.allSatisfy({ extent in places.contains { $0.contains(extent) } }) else {
       throw .heif("an item is in no box for data")
     }
+    let bytes = all.reduce(0) { $0 + $1.count }
+    guard bytes <= 2 * places.reduce(0, { $0 + $1.count }) else { throw .heif("its items share their data") }
     var kept = coded
     for box in boxes where ["ftyp", "meta"].contains(box.type) {
       let data = items.itemData.flatMap { box.type == "meta" ? $0 : nil } ?? box.end..<box.end
