@@ -55,7 +55,7 @@ enum cheif_failure cheif_failure_of(struct heif_error error, int system_error);
 
 extern const struct heif_error cheif_ok, cheif_no_memory, cheif_damaged;
 
-/// Loads libde265 or libdav1d. Returns 0 when the library is missing.
+/// Load libde265 and libdav1d. NULL when the library is missing.
 const struct heif_decoder_plugin *cheif_hevc_decoder(void);
 const struct heif_decoder_plugin *cheif_av1_decoder(void);
 
