@@ -1,8 +1,8 @@
 import CGIF
 import CHEIF
 
-/// A library that is loaded by workers, which are few and start beside other work, and not by the program: it starts as fast
-/// as without, and works without.
+/// A library that is loaded by workers, which are few and start beside other work, and by the program only where it encodes AVIF
+/// itself (`--isolation none`) and to say what is there: it starts as fast as without, and works without.
 package final class OptionalLibrary: Sendable {
   package let name: String
   /// The version that the program was built with; empty when it was built without.

@@ -93,7 +93,7 @@ package struct DecodingWorker {
     return recipe
   }
 
-  /// Converts a small picture to every format, so that the initialization of the libraries and the Swift runtime is
+  /// Converts a small picture to every format without a large library, so that the initialization of the libraries and the Swift runtime is
   /// done for all workers. Errors are ignored.
   static func prepare() {
     let memory = WholePictureMemory(limit: 1 << 20)
