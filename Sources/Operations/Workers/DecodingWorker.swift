@@ -93,8 +93,8 @@ package struct DecodingWorker {
     return recipe
   }
 
-  /// Converts a small picture to every format without a large library, so that the initialization of the libraries and the Swift runtime is
-  /// done for all workers. Errors are ignored.
+  /// Converts a small picture to every format without a large library, so that the initialization of the libraries and the
+  /// Swift runtime is done for all workers. Errors are ignored.
   static func prepare() {
     let memory = WholePictureMemory(limit: 1 << 20)
     guard let recipe = try? Recipe(parsing: "sepia(0.8)"), var source = try? OpenFile(inMemory: "pixel"),
