@@ -57,6 +57,13 @@ static inline int clinux_open_beneath(int folder, const char *path, int flags) {
   return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
+/// See `clinux_open_beneath`. Looks a path up without opening it, and follows symbolic links that do not lead out of the folder;
+/// none that is absolute.
+static inline int clinux_look_up_beneath(int folder, const char *path) {
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS};
+  return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
+
 /// `O_TMPFILE` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Creates a file without a name
 /// on the folder's file system, open for reading and writing.
 static inline int clinux_create_nameless(int folder, unsigned mode) {
@@ -111,4 +118,10 @@ static inline int clinux_clock_is_set(void) {
   enum { TIME_ERROR = 5, STA_UNSYNC = 0x40 };
   long result = syscall(SYS_adjtimex, &state);
   return result >= 0 && result != TIME_ERROR && !(state.status & STA_UNSYNC);
+}
+
+/// `memmem` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set.
+void *memmem(const void *bytes, size_t size, const void *mark, size_t mark_size);
+static inline const void *clinux_search(const void *bytes, size_t size, const void *mark, size_t mark_size) {
+  return memmem(bytes, size, mark, mark_size);
 }

@@ -33,16 +33,16 @@ package struct Migrations: Sendable, ExpressibleByArrayLiteral {
   /// Whether these scripts begin with or lead to a version.
   package func isKnown(_ version: Int) -> Bool { (0...newest).contains(version) }
 
-  /// Migrates a database of a known version to the newest, each script in a transaction.
+  /// Migrates a database of a known version to the newest in one transaction, so that a new database costs one commit.
   package func apply(to database: Database) throws {
     if try Self.version(of: database) == 0, let version = try versionByTables(of: database) {
       try database.execute("PRAGMA user_version = \(version)")
     }
-    for next in try Self.version(of: database)..<newest {
-      try database.transaction {
-        try database.execute(scripts[next])
-        try database.execute("PRAGMA user_version = \(next + 1)")
-      }
+    let version = try Self.version(of: database)
+    guard version < newest else { return }
+    try database.transaction {
+      for script in scripts[version...] { try database.execute(script) }
+      try database.execute("PRAGMA user_version = \(newest)")
     }
   }
 }

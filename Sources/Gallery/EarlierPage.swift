@@ -22,7 +22,7 @@ struct EarlierPage {
   init?(of outbox: OutboxFolder) {
     guard let folder = try? outbox.open(), (try? ExistingPage(in: folder)) == .ours,
       let file = try? folder.open(reading: ExistingPage.name), let size = try? file.status().size, size <= Self.limit,
-      let bytes = try? file.readStart(size), let begin = bytes.firstRange(of: Array(Self.dataBegins.utf8))?.upperBound,
+      let bytes = try? file.readStart(size), let begin = bytes.firstRange(ofBytes: Self.dataBegins)?.upperBound,
       let end = bytes[begin...].firstIndex(of: UInt8(ascii: "<")),
       let data = try? JSONValue(parsing: String(decoding: bytes[begin..<end], as: UTF8.self)),
       case .array(let jobs)? = data["jobs"]

@@ -32,7 +32,7 @@ package enum ExistingPage: Sendable, Equatable {
       // After a power cut some file systems return zeros.
       if start.allSatisfy({ $0 == 0 }) {
         self = .broken
-      } else if start.firstRange(of: Array(PageTemplate.marker.utf8)) == nil {
+      } else if start.firstRange(ofBytes: PageTemplate.marker) == nil {
         self = .foreign(.file)
       } else {
         self = try Self.isWhole(file, size) ? .ours : .broken

@@ -69,25 +69,29 @@ struct PageTemplate: Sendable {
   /// - Parameter html: UTF-8. Begins with a line for the doctype. `/*STYLE*/`, `<!--TITLE-->`, once or more, `/*DATA*/`
   ///   and `/*SCRIPT*/`, in this order, mark the insertions.
   init(_ html: [UInt8]) {
-    let (doctype, rest) = Self.split(html, at: "\n")
-    let (head, body) = Self.split(rest, at: "/*STYLE*/")
+    let (doctype, page) = Self.split(html, at: "\n")
+    let (head, body) = Self.split(page, at: "/*STYLE*/")
     let (start, end) = Self.split(body, at: "/*DATA*/")
     let (beforeScript, script) = Self.split(end, at: "/*SCRIPT*/")
-    var parts = (head + PackageResources.page_css + start).split(separator: Array("<!--TITLE-->".utf8)).map(Array.init)
-    beforeData = parts.removeLast()
-    parts[0] = doctype + Array("\n\(Self.markerLine)".utf8) + parts[0]
-    beforeTitles = parts
-    afterData = Self.trimmed(beforeScript + PackageResources.page_js + script) + Array("\n".utf8)
+    (beforeTitles, beforeData) = Self.splitAtTitles(
+      doctype + Array("\n\(Self.markerLine)".utf8) + head + PackageResources.page_css + start)
+    let rest = beforeScript + PackageResources.page_js + script
+    afterData = rest[...(rest.lastIndex { $0 != UInt8(ascii: "\n") } ?? 0)] + Array("\n".utf8)
   }
 
-  private static func split(_ bytes: some Collection<UInt8>, at mark: String) -> ([UInt8], [UInt8]) {
-    guard let found = bytes.firstRange(of: Array(mark.utf8)) else {
+  private static func split(_ bytes: [UInt8], at mark: String) -> ([UInt8], [UInt8]) {
+    guard let found = bytes.firstRange(ofBytes: mark) else {
       preconditionFailure("a page of the gallery has no \(mark)")
     }
     return (Array(bytes[..<found.lowerBound]), Array(bytes[found.upperBound...]))
   }
 
-  private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
-    Array(bytes.reversed().drop { $0 == UInt8(ascii: "\n") }.reversed())
+  private static func splitAtTitles(_ bytes: [UInt8]) -> (before: [[UInt8]], rest: [UInt8]) {
+    var (parts, start) = ([[UInt8]](), 0)
+    while let found = bytes.firstRange(ofBytes: "<!--TITLE-->", from: start) {
+      parts.append(Array(bytes[start..<found.lowerBound]))
+      start = found.upperBound
+    }
+    return (parts, Array(bytes[start...]))
   }
 }

@@ -78,7 +78,9 @@ final class FileCopy: Sendable {
     let body = BodyWriter(queued.request, maxBytes: configuration.maxBytes)
     try body.checkAnnounced(file.size)
 
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 64)
+    // A large allocation is mapped and unmapped each time, which takes longer than copying a small file.
+    let size = min(max(file.size + 1, 4 << 10), 256 << 10)
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
     defer { buffer.deallocate() }
     while true {
       try checkCancelled()

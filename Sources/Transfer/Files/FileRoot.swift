@@ -23,9 +23,9 @@ struct FileRoot {
 
   /// Opens a file for reading. Symbolic links are resolved; their target must be beneath the folder.
   ///
-  /// The path is looked up without opening the file (`O_PATH`), which has no effect on a pipe or device. The real path of the
-  /// result (`/proc/self/fd`) is checked, and the same file opened by its descriptor, so that concurrent renames and links cannot
-  /// lead out of the folder.
+  /// The path is looked up without opening the file (`O_PATH`), which has no effect on a pipe or device. The kernel checks that it
+  /// stays beneath the folder, or, if it leads out on its way, the real path of the result (`/proc/self/fd`) is checked. The same
+  /// file is opened by its descriptor, so that concurrent renames and links cannot lead out of the folder.
   /// - Parameter refused: Folders whose files are not opened.
   /// - Throws: `file-not-found` for a file that is missing, unreadable, or not regular; `address-not-allowed` for one that
   ///   is not beneath the folder, or is in a refused one; `io` when the system fails, and the file may be fine.
@@ -33,11 +33,12 @@ struct FileRoot {
     let shown = location.redacted
     let given = location.requestText
     let fullPath = given.utf8.first == UInt8(ascii: "/") ? given : path + "/" + given
-    let found = uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC) }
+    let beneath = refused.isEmpty ? lookUpBeneath(fullPath) : nil
+    let found = beneath ?? uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC) }
     guard found >= 0 else { throw Self.notFound(shown, errno, hint: location.webAddressHint) }
     defer { close(found) }
 
-    try checkIsBeneath(found, shown: shown, notIn: refused)
+    if beneath == nil { try checkIsBeneath(found, shown: shown, notIn: refused) }
     var status = stat()
     guard uninterrupted({ fstat(found, &status) }) == 0 else { throw Self.notFound(shown, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -52,6 +53,19 @@ struct FileRoot {
     }
     guard descriptor >= 0 else { throw Self.notFound(shown, errno) }
     return Opened(descriptor: descriptor, identity: FileIdentity(status))
+  }
+
+  /// Looks a path up without leaving the folder on its way.
+  /// - Returns: A descriptor of it (`O_PATH`); nil when it leads out, perhaps to come back, and for all errors.
+  private func lookUpBeneath(_ fullPath: String) -> Int32? {
+    let prefix = path + "/"
+    guard fullPath.utf8.starts(with: prefix.utf8) else { return nil }
+    let root = uninterrupted { Glibc.open(path, O_PATH | O_CLOEXEC | O_DIRECTORY) }
+    guard root >= 0 else { return nil }
+    defer { close(root) }
+    let relative = String(Substring(fullPath.utf8.dropFirst(prefix.utf8.count)))
+    let found = uninterrupted { clinux_look_up_beneath(root, relative) }
+    return found < 0 ? nil : found
   }
 
   /// Throws unless a descriptor's file is the folder or lies beneath it, and in none of the refused folders.
