@@ -3,8 +3,10 @@ import Operations
 import System
 
 /// The state of the process: its signals, its limits, and how it ends.
-enum ProgramProcess {
-  static func run(_ words: [String], environment: [String: String]) -> Never {
+package enum ProgramProcess {
+  /// Runs the program to its end.
+  /// - Parameter words: The arguments without the program's name.
+  package static func run(_ words: [String], environment: [String: String]) -> Never {
     occupyStandardDescriptors()
     if words.first == DecodingWorker.command { DecodingWorker.run(Array(words.dropFirst())) }
     // A reader of standard output that goes away must not end the program in the middle of a job.

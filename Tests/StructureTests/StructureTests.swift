@@ -6,6 +6,7 @@ import TestSupport
 @Suite struct StructureTests {
   /// A module depends on modules of lower levels only. C modules are below all of them.
   static let levels = [
+    ["DarkroomProgram"],
     ["DarkroomCLI"],
     ["Darkroom"],
     ["Planning", "Operations", "Delivery"],

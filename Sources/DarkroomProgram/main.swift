@@ -1,3 +1,4 @@
+import DarkroomCLI
 import Foundation
 
 ProgramProcess.run(Array(CommandLine.arguments.dropFirst()), environment: ProcessInfo.processInfo.environment)
