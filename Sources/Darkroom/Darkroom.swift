@@ -23,8 +23,8 @@ import System
 package final class Darkroom {
   package static let version = Tool.version
 
-  /// A message of another thread.
-  enum Message: Sendable {
+  /// A message of another thread. Indirect: as a value it would be copied several times, which takes longer than an allocation.
+  indirect enum Message: Sendable {
     case job(BackgroundWork.Message)
     case operation(PendingOperations.Event)
     case delivery(DeliveryQueue.Message)

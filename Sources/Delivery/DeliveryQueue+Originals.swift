@@ -64,7 +64,7 @@ private struct OriginalItem: Sendable {
 
   /// - Returns: nil when the folder cannot be made.
   init?(_ record: PhotoRecord) {
-    guard let original = record.snapshot.original, !original.isDelivered else { return nil }
+    guard let original = record.original, !original.isDelivered else { return nil }
     (self.record, delivery) = (record, original.delivery)
     var changed: [String] = []
     guard let folder = try? record.run.folder.create(original.delivery.subfolder, changed: &changed) else { return nil }

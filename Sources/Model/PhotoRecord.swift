@@ -186,6 +186,10 @@ package final class PhotoRecord: Sendable {
   package var state: State { live.withLock { $0.state } }
   package var source: Source? { live.withLock { $0.source } }
   package var failure: EntryFailure? { live.withLock { $0.failure } }
+  package var original: EarlyOriginal? { live.withLock { $0.original } }
+  package var failedAt: Double? { live.withLock { $0.failedAt } }
+  package var stageBegan: Int? { live.withLock { $0.stageBegan } }
+  package var attempts: Int { live.withLock { $0.attempts } }
   var usage: HostUsage { live.withLock { $0.usage } }
 
   /// Records that the download begins.

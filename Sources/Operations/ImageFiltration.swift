@@ -294,7 +294,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let name = staging.file(.original, of: record.entry.position)
     var original = Artifact(
       .original, nil, staged: name, target: target, bytes: source.bytes, sha256: source.sha256)
-    let early = record.snapshot.original
+    let early = record.original
     original.isPlaced = early?.isDelivered == true || access.earlier.hasOriginal(target, sha256: source.sha256)
     // Another variant may have delivered it. Variants that are filtered at the same time stage the same file each.
     if !original.isPlaced, record.entry.variant != nil {

@@ -55,7 +55,7 @@ extension EntryFlow {
           }
           let other = failing.other
           let record = PhotoRecord(
-            failing.entry, run: plan.run, mirror: other?.mirror ?? 0, attempts: other?.snapshot.attempts ?? 0,
+            failing.entry, run: plan.run, mirror: other?.mirror ?? 0, attempts: other?.attempts ?? 0,
             lastFailure: lastFailure, earlierMirrors: other?.earlierMirrors ?? [], firstTried: other?.firstTried)
           record.fail(failing.failure)
           fail(record)

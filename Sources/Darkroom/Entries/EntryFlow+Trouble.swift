@@ -11,7 +11,7 @@ extension EntryFlow {
     // A failure from before the end of the last pause may be reported after the queues are resumed. It does not
     // describe the present.
     let seconds = Clock.monotonicSeconds
-    guard record.snapshot.failedAt ?? seconds >= suspension.failures.diskFullUntil else { return }
+    guard record.failedAt ?? seconds >= suspension.failures.diskFullUntil else { return }
     suspension.waitForSpace(now: seconds)
   }
 
@@ -42,7 +42,7 @@ extension EntryFlow {
 
   /// Records the number of tries of an entry that gets no row, because its run is closing.
   func leave(_ record: PhotoRecord, _ entries: RunEntries) {
-    entries.attempts[record.entry.position] = record.snapshot.attempts
+    entries.attempts[record.entry.position] = record.attempts
     // Operations may retain the record until their queue is resumed.
     _ = record.takePartial()
   }

@@ -123,7 +123,7 @@ extension JobPage.Operation {
   fileprivate init(_ operation: RunningOperation) {
     let (record, entry) = (operation.record, operation.record.entry)
     // A browser keeps pictures unpacked: of many large ones the page only has the names.
-    let original = record.snapshot.original.flatMap {
+    let original = record.original.flatMap {
       $0.isDelivered && $0.delivery.bytes <= JobPage.Operation.mostBytes ? $0.delivery.target : nil
     }
     self.init(

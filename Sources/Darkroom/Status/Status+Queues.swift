@@ -126,7 +126,7 @@ extension PendingOperations {
         case .waitsForFiltration: record.state == .downloaded ? .downloaded : nil
         case .waitsForDownload, .hasEnded: nil
         }
-      guard let state, let began = record.snapshot.stageBegan else { return nil }
+      guard let state, let began = record.stageBegan else { return nil }
       return RunningOperation(record: record, state: state, began: began)
     }
     return running.sorted { $0.order < $1.order }

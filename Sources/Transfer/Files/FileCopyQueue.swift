@@ -1,41 +1,58 @@
-import Foundation
+import Dispatch
 import Glibc
 import Synchronization
 import System
 
-/// Runs file transfers on a few threads, so that a slow disk does not block the engine's thread.
+/// Runs file transfers on a few threads, first in, first out, so that a slow disk does not block the engine's thread.
 final class FileCopyQueue: Sendable {
   private struct State {
+    /// Copies that wait or run.
     var copies: [TransferID: FileCopy] = [:]
+    /// Those that wait, in their order.
+    var waiting: [FileCopy] = []
+    /// The number of threads that run copies until none waits.
+    var threads = 0
     var isClosed = false
+
+    /// Takes the copy that has waited longest. Without any, the caller's thread is to end.
+    mutating func next() -> FileCopy? {
+      guard waiting.isEmpty else { return waiting.removeFirst() }
+      threads -= 1
+      return nil
+    }
   }
 
   private let configuration: TransferConfiguration
   private let state = Mutex(State())
-  private let operations = OperationQueue()
+  private let queue = DispatchQueue(label: "FileCopyQueue", attributes: .concurrent)
+  private let running = DispatchGroup()
 
   static let maxConcurrentCopies = 4
 
-  init(configuration: TransferConfiguration) {
-    self.configuration = configuration
-    operations.maxConcurrentOperationCount = Self.maxConcurrentCopies
-  }
+  init(configuration: TransferConfiguration) { self.configuration = configuration }
 
   /// Starts a copy. Returns `false` when the queue is closed.
   func start(_ queued: QueuedTransfer) -> Bool {
     let copy = FileCopy(queued)
-    let isOpen = state.withLock { state in
-      guard !state.isClosed else { return false }
+    let (isOpen, needsThread) = state.withLock { state in
+      guard !state.isClosed else { return (false, false) }
       state.copies[queued.id] = copy
-      return true
+      state.waiting.append(copy)
+      guard state.threads < Self.maxConcurrentCopies else { return (true, false) }
+      state.threads += 1
+      return (true, true)
     }
-    guard isOpen else { return false }
-    operations.addOperation { [self] in
+    if needsThread { queue.async(group: running) { [self] in runWaiting() } }
+    return isOpen
+  }
+
+  /// Runs copies until none waits.
+  private func runWaiting() {
+    while let copy = state.withLock({ $0.next() }) {
       let result = copy.result(configuration)
-      _ = state.withLock { $0.copies.removeValue(forKey: queued.id) }
-      queued.completion(result)
+      _ = state.withLock { $0.copies.removeValue(forKey: copy.queued.id) }
+      copy.queued.completion(result)
     }
-    return true
   }
 
   /// Cancels a copy; does nothing when it has ended.
@@ -51,7 +68,7 @@ final class FileCopyQueue: Sendable {
   }
 
   /// Waits until every completion has returned. Must not be called from a completion.
-  func waitUntilFinished() { operations.waitUntilAllOperationsAreFinished() }
+  func waitUntilFinished() { running.wait() }
 }
 
 /// A running transfer of a file beneath the file root.
