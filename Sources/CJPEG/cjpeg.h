@@ -22,6 +22,7 @@ typedef struct {
   int code;          // J_MESSAGE_CODE
   int system_error;  // errno at the time; valid when reading or writing failed.
   char message[JMSG_LENGTH_MAX];
+  int cancelled;                  // 1 when the caller ended the compression.
   int in_header;                  // 1 while the header is read.
   char warning[JMSG_LENGTH_MAX];  // The first warning about bytes between the header's segments; empty without one.
 } cjpeg_failure;
@@ -146,6 +147,13 @@ CJPEG_WRAPPER cjpeg_prepare_compress(j_compress_ptr codec, int quality, int hori
   return 1;
 }
 
+/// `jpeg_simple_progression` with errors contained, after `cjpeg_prepare_compress`.
+CJPEG_WRAPPER cjpeg_make_progressive(j_compress_ptr codec) {
+  CJPEG_ATTEMPT(codec);
+  jpeg_simple_progression(codec);
+  return 1;
+}
+
 /// `jpeg_start_compress` with errors contained.
 CJPEG_WRAPPER cjpeg_start_compress(j_compress_ptr codec) {
   CJPEG_ATTEMPT(codec);
@@ -174,9 +182,27 @@ CJPEG_WRAPPER cjpeg_write_planes(j_compress_ptr codec, JSAMPIMAGE planes, unsign
   return jpeg_write_raw_data(codec, planes, lines) == lines;
 }
 
-/// `jpeg_finish_compress` with errors contained.
-CJPEG_WRAPPER cjpeg_finish_compress(j_compress_ptr codec) {
+/// Asks the caller whether to go on with a compression.
+typedef struct {
+  struct jpeg_progress_mgr manager;  // First: libjpeg knows only this part.
+  int (*is_cancelled)(void *context);
+  void *context;
+} cjpeg_progress;
+
+/// Called by libjpeg for each row of blocks of a pass over the coefficients.
+static inline void cjpeg_check(j_common_ptr codec) {
+  cjpeg_progress *progress = (cjpeg_progress *)codec->progress;
+  if (!progress->is_cancelled(progress->context)) return;
+  cjpeg_failure *failure = (cjpeg_failure *)codec->err;
+  failure->cancelled = 1;
+  longjmp(failure->escape, 1);
+}
+
+/// `jpeg_finish_compress` with errors contained: codes the coefficients when that takes several passes over them.
+CJPEG_WRAPPER cjpeg_finish_compress(j_compress_ptr codec, cjpeg_progress *progress) {
   CJPEG_ATTEMPT(codec);
+  progress->manager.progress_monitor = cjpeg_check;
+  codec->progress = &progress->manager;
   jpeg_finish_compress(codec);
   return 1;
 }

@@ -84,8 +84,8 @@ package struct Provenance: Sendable, Equatable {
 
 /// Identifies the result of a filtration. Results with the same key have the same bytes.
 package struct ResultKey: Sendable, Hashable {
-  /// The source's SHA-256, and the requested format, quality (with the chroma sampling, if one was requested), metadata policy
-  /// and recipe.
+  /// The source's SHA-256, and the requested format, quality (with the chroma sampling and JPEG's coding, if others than the
+  /// defaults were requested), metadata policy and recipe.
   package let text: String
 
   /// Whether the result is a lossless copy of the source.
@@ -100,7 +100,7 @@ package struct ResultKey: Sendable, Hashable {
 
   /// - Parameters:
   ///   - sha256: The SHA-256 of the source.
-  ///   - output: What entries do not say themselves: metadata policy and chroma sampling.
+  ///   - output: What entries do not say themselves: metadata policy, chroma sampling and JPEG's coding.
   package init(of sha256: String, for entry: Entry, output: OutputOptions) {
     let options = entry.options
     isCopy = entry.isCopied
@@ -108,12 +108,19 @@ package struct ResultKey: Sendable, Hashable {
     metadata = output.metadata
     // Each entry has one: interpolating an enum costs as much as filtering a tiny picture.
     var settings = isCopy ? "copied " : (options.format?.rawValue ?? "keep") + " " + String(options.quality)
-    if !isCopy, let chroma = output.chroma, options.format?.hasChroma != false { settings += "/" + chroma.rawValue }
-    if !isCopy { settings += " " }
+    if !isCopy { settings += Self.choices(output, for: options.format) + " " }
     settings += metadata.rawValue
     if !isCopy { settings += " " + entry.recipe.description }
     self.settings = settings
     text = sha256 + " " + settings
+  }
+
+  /// The choices other than the defaults that affect results of a format; nil for a format that depends on the source.
+  private static func choices(_ output: OutputOptions, for format: ImageFormat?) -> String {
+    var choices = ""
+    if let chroma = output.chroma, format?.hasChroma != false { choices += "/" + chroma.rawValue }
+    if output.jpegCoding != .baseline, format == nil || format == .jpeg { choices += "/" + output.jpegCoding.rawValue }
+    return choices
   }
 
   package static func == (one: Self, other: Self) -> Bool { one.text == other.text }

@@ -26,7 +26,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   private let shared = Mutex(Shared())
 
   /// - Parameters:
-  ///   - output: What entries do not say themselves: metadata policy and chroma sampling.
+  ///   - output: What entries do not say themselves, all but format and quality.
   ///   - keepsOriginals: Whether the source is delivered as well. Default: false.
   ///   - makesPreviews: Whether a large result gets a preview. Default: false.
   init(
@@ -207,8 +207,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   // MARK: New results
 
   private func filter(_ source: OpenFile, into key: ResultKey, since began: ContinuousClock.Instant) throws {
-    var options = record.entry.options
-    (options.metadata, options.chroma) = (output.metadata, output.chroma)
+    var options = output
+    (options.format, options.quality) = (record.entry.options.format, record.entry.options.quality)
     let task = DecodingTask(record.entry.recipe, options, limits: limits, makesPreviews: makesPreviews)
     let (pictures, own) = try recorded {
       try decoding.pool.perform(

@@ -148,6 +148,23 @@ import Testing
     }
   }
 
+  @Test func `results are made again with another coding of JPEG, unless they have another format`() throws {
+    let folders = try DarkroomFolders()
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let lines = ["jpeg", "png"].map {
+      #"{"name": "\#($0)", "url": "\#(server.url("coffee.jpg"))", "format": "\#($0)"}"# + "\n"
+    }
+    for (choice, reused) in [(nil, 0), ("progressive", 1), ("progressive", 2), ("baseline", 1), (nil, 2)] {
+      try folders.drop("job.jsonl", lines.joined())
+      try folders.run(choice.map { ["--jpeg-coding", $0] } ?? []).expect(status: 0)
+      #expect(try folders.report("job").counts.reused == reused, "\(choice ?? "none")")
+      let printed = try TestPython.run(
+        "import sys; from PIL import Image; print('progressive' in Image.open(sys.argv[1]).info, end='')",
+        [folders.outbox + "/job/images/jpeg.jpg"])
+      #expect(String(decoding: printed, as: UTF8.self) == (choice == "progressive" ? "True" : "False"))
+    }
+  }
+
   @Test func `AVIF and HEIC are read, AVIF is written, and both are copied`() throws {
     let folders = try DarkroomFolders()
     _ = try TestPython.run(

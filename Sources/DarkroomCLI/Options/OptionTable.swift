@@ -124,6 +124,9 @@ enum OptionTable {
       "chroma", \.configuration.output.chroma, .choice, default: "by quality and source",
       "the chroma sampling of JPEG and AVIF"),
     Option(
+      "jpeg-coding", \.configuration.output.jpegCoding, .choice,
+      "how JPEG is coded; optimized and progressive make smaller files of the same pixels"),
+    Option(
       "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),
     Option(

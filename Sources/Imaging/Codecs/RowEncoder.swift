@@ -40,6 +40,8 @@ struct EncodeSettings {
   var quality: Int
   /// Of formats that have it.
   var chroma: ChromaSampling
+  /// Of JPEG.
+  var jpegCoding = JPEGCoding.baseline
   /// Whether the picture has few colours, which repeat exactly, as from a palette.
   var hasFewColours = false
   /// Whether a format that can be lossless or lossy is written losslessly.

@@ -7,16 +7,20 @@ package struct OutputOptions: Sendable, Hashable {
   package var quality: Int
   /// The chroma sampling of JPEG and AVIF; default nil: by quality and source, as above.
   package var chroma: ChromaChoice?
+  /// How the coefficients of JPEG are coded; default `baseline`.
+  package var jpegCoding: JPEGCoding
   /// How much of EXIF, XMP and IPTC is kept; default `copyright`.
   package var metadata: MetadataPolicy
 
   /// Creates options with the defaults above.
   package init(
-    format: ImageFormat? = nil, quality: Int = 85, chroma: ChromaChoice? = nil, metadata: MetadataPolicy = .copyright
+    format: ImageFormat? = nil, quality: Int = 85, chroma: ChromaChoice? = nil, jpegCoding: JPEGCoding = .baseline,
+    metadata: MetadataPolicy = .copyright
   ) {
     self.format = format
     self.quality = quality
     self.chroma = chroma
+    self.jpegCoding = jpegCoding
     self.metadata = metadata
   }
 }

@@ -53,6 +53,7 @@ package struct DecodingTask: Sendable {
     writer.write(previewThreshold)
     writer.writeByte(UInt8(options.quality))
     writer.writeByte(options.chroma.map { index(of: $0, in: ChromaChoice.allCases) + 1 } ?? 0)
+    writer.writeByte(index(of: options.jpegCoding, in: JPEGCoding.allCases))
     writer.writeByte(index(of: options.metadata, in: MetadataPolicy.allCases))
     writer.writeByte(options.format.map { index(of: $0, in: ImageFormat.allCases) + 1 } ?? 0)
     writer.writeRest(recipe.description)
@@ -67,13 +68,15 @@ package struct DecodingTask: Sendable {
     guard let maxPixels = reader.integer(in: 0...Int.max), let minPixels = reader.integer(in: 0...Int.max),
       let previewThreshold = reader.integer(in: 0...Int.max),
       let quality = reader.byte(), let chroma = reader.member(of: [ChromaChoice?.none] + ChromaChoice.allCases),
+      let jpegCoding = reader.member(of: JPEGCoding.allCases),
       let metadata = reader.member(of: MetadataPolicy.allCases),
       let format = reader.member(of: formats), let recipe = recipe(reader.restText())
     else { return nil }
     (self.maxPixels, self.minPixels) = (maxPixels, minPixels)
     self.previewThreshold = previewThreshold
     self.recipe = recipe
-    options = OutputOptions(format: format, quality: Int(quality), chroma: chroma, metadata: metadata)
+    options = OutputOptions(
+      format: format, quality: Int(quality), chroma: chroma, jpegCoding: jpegCoding, metadata: metadata)
   }
 }
 

@@ -1,6 +1,6 @@
 import CJPEG
 
-/// Encodes baseline JPEG (ITU-T T.81) with libjpeg-turbo, grey or YCbCr.
+/// Encodes JPEG (ITU-T T.81) with libjpeg-turbo, grey or YCbCr, baseline or progressive.
 final class JPEGEncoder: PlaneEncoder {
   /// The largest side that libjpeg supports (`JPEG_MAX_DIMENSION`).
   static let maxSide = 65_500
@@ -11,6 +11,16 @@ final class JPEGEncoder: PlaneEncoder {
   private let packed: PackedRow
 
   static var planeEncoder: (any PlaneEncoder.Type)? { JPEGEncoder.self }
+
+  /// The coefficients, which are held when the Huffman tables depend on all of them.
+  static func wholePictureBytes(_ settings: EncodeSettings) -> Int {
+    guard settings.jpegCoding != .baseline else { return 0 }
+    let chroma = chroma(settings)
+    let (width, height) = (Int(DCTSIZE) * chroma.horizontal, Int(DCTSIZE) * chroma.vertical)
+    let units = ((settings.info.width + width - 1) / width) * ((settings.info.height + height - 1) / height)
+    let blocks = chroma.horizontal * chroma.vertical + (settings.layout.isGrey ? 0 : 2)
+    return units * blocks * MemoryLayout<JBLOCK>.size
+  }
 
   convenience init(_ descriptor: Int32, _ settings: EncodeSettings) throws(ImagingError) {
     try self.init(JPEGDestination(descriptor), settings, planes: false)
@@ -64,7 +74,23 @@ final class JPEGEncoder: PlaneEncoder {
   }
 
   func finish(isCancelled: () -> Bool) throws(ImagingError) {
-    guard cjpeg_finish_compress(codec) == 1 else { throw failure.whileEncoding }
+    let isFinished = withoutActuallyEscaping(isCancelled) { isCancelled in
+      var isCancelled = isCancelled
+      return withUnsafeMutablePointer(to: &isCancelled) { pointer in
+        var progress = cjpeg_progress()
+        progress.context = UnsafeMutableRawPointer(pointer)
+        progress.is_cancelled = { context in
+          context?.assumingMemoryBound(to: (() -> Bool).self).pointee() == true ? 1 : 0
+        }
+        return cjpeg_finish_compress(codec, &progress) == 1
+      }
+    }
+    guard isFinished else { throw failure.whileEncoding }
+  }
+
+  /// The sampling of the coded picture.
+  private static func chroma(_ settings: EncodeSettings) -> ChromaSampling {
+    settings.layout.isGrey ? .yuv444 : settings.chroma
   }
 
   private static func start(
@@ -76,11 +102,16 @@ final class JPEGEncoder: PlaneEncoder {
     codec.pointee.image_height = JDIMENSION(settings.info.height)
     codec.pointee.input_components = settings.layout.isGrey ? 1 : planes ? 3 : 4
     codec.pointee.in_color_space = settings.layout.isGrey ? JCS_GRAYSCALE : planes ? JCS_YCbCr : JCS_EXT_RGBX
-    let chroma = settings.layout.isGrey ? .yuv444 : settings.chroma
+    let chroma = chroma(settings)
     guard
       cjpeg_prepare_compress(
         codec, Int32(settings.quality), Int32(chroma.horizontal), Int32(chroma.vertical), planes ? 1 : 0) == 1
     else { throw failure.whileEncoding }
+    switch settings.jpegCoding {
+    case .baseline: break
+    case .optimized: codec.pointee.optimize_coding = 1
+    case .progressive: guard cjpeg_make_progressive(codec) == 1 else { throw failure.whileEncoding }
+    }
     if let density = settings.metadata.density?.perInch {
       codec.pointee.density_unit = density.unit == .none ? 0 : density.unit == .inch ? 1 : 2
       codec.pointee.X_density = UInt16(density.horizontal)

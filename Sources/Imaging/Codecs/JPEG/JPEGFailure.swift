@@ -32,10 +32,15 @@ final class JPEGFailure {
   }
 
   var whileEncoding: ImagingError {
-    if storage.pointee.code == Int32(JERR_FILE_WRITE.rawValue) {
+    if storage.pointee.cancelled != 0 { return .cancelled }
+    switch storage.pointee.code {
+    case Int32(JERR_FILE_WRITE.rawValue):
       return .io(storage.pointee.system_error, doing: "the result cannot be written")
+    case Int32(JERR_OUT_OF_MEMORY.rawValue):
+      return ImagingError(code: .imageTooLarge, message: "there is no memory to encode the JPEG")
+    default:
+      return ImagingError(code: .filterFailed, message: "the JPEG cannot be encoded: \(text)")
     }
-    return ImagingError(code: .filterFailed, message: "the JPEG cannot be encoded: \(text)")
   }
 
   /// The library's warning about bytes between the header's segments; nil without one.
