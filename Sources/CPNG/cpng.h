@@ -171,7 +171,7 @@ CPNG_WRAPPER cpng_open_writer(cpng_stream *stream, png_structp *codec, png_infop
   return 1;
 }
 
-/// Writes the header of a picture that is not interlaced.
+/// Starts the file of a picture that is not interlaced. Chunks of metadata and a palette follow.
 CPNG_WRAPPER cpng_write_header(
     png_structp codec, png_infop info, unsigned int width, unsigned int height, int depth, int colour_type) {
   CPNG_ATTEMPT(codec);
@@ -179,7 +179,7 @@ CPNG_WRAPPER cpng_write_header(
   png_set_IHDR(
       codec, info, width, height, depth, colour_type, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_BASE,
       PNG_FILTER_TYPE_BASE);
-  png_write_info(codec, info);
+  png_write_info_before_PLTE(codec, info);
   return 1;
 }
 
@@ -190,10 +190,28 @@ CPNG_WRAPPER cpng_write_chunk(png_structp codec, const void *name, const void *b
   return 1;
 }
 
-/// Requests rows in the machine's byte order, after the header. `filler` means that colour pixels without alpha have
-/// a filler in its place.
-CPNG_WRAPPER cpng_start_write(png_structp codec, int depth, int filler) {
+/// Sets the palette of `count` colours, of red, green, blue and alpha each; those that are not opaque come first.
+CPNG_WRAPPER cpng_set_palette(png_structp codec, png_infop info, const unsigned char *colours, int count) {
   CPNG_ATTEMPT(codec);
+  png_color palette[PNG_MAX_PALETTE_LENGTH];
+  png_byte alpha[PNG_MAX_PALETTE_LENGTH];
+  int transparent = 0;
+  for (int i = 0; i < count && i < PNG_MAX_PALETTE_LENGTH; i++) {
+    palette[i] = (png_color){colours[4 * i], colours[4 * i + 1], colours[4 * i + 2]};
+    alpha[i] = colours[4 * i + 3];
+    if (alpha[i] < 255) transparent = i + 1;
+  }
+  png_set_PLTE(codec, info, palette, count);
+  if (transparent > 0) png_set_tRNS(codec, info, alpha, transparent, NULL);
+  return 1;
+}
+
+/// Writes the palette, if there is one, and requests rows in the machine's byte order, or of an index in each byte. `filler`
+/// means that colour pixels without alpha have a filler in its place.
+CPNG_WRAPPER cpng_start_write(png_structp codec, png_infop info, int depth, int filler) {
+  CPNG_ATTEMPT(codec);
+  png_write_info(codec, info);
+  png_set_packing(codec);
   if (filler) png_set_filler(codec, 0, PNG_FILLER_AFTER);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   if (depth == 16) png_set_swap(codec);

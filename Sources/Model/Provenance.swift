@@ -84,8 +84,8 @@ package struct Provenance: Sendable, Equatable {
 
 /// Identifies the result of a filtration. Results with the same key have the same bytes.
 package struct ResultKey: Sendable, Hashable {
-  /// The source's SHA-256, and the requested format, quality (with the chroma sampling and JPEG's coding, if others than the
-  /// defaults were requested), metadata policy and recipe.
+  /// The source's SHA-256, and the requested format, quality (with the choices for single formats that are not the
+  /// defaults), metadata policy and recipe.
   package let text: String
 
   /// Whether the result is a lossless copy of the source.
@@ -100,7 +100,7 @@ package struct ResultKey: Sendable, Hashable {
 
   /// - Parameters:
   ///   - sha256: The SHA-256 of the source.
-  ///   - output: What entries do not say themselves: metadata policy, chroma sampling and JPEG's coding.
+  ///   - output: What entries do not say themselves: all but format and quality.
   package init(of sha256: String, for entry: Entry, output: OutputOptions) {
     let options = entry.options
     isCopy = entry.isCopied
@@ -120,6 +120,7 @@ package struct ResultKey: Sendable, Hashable {
     var choices = ""
     if let chroma = output.chroma, format?.hasChroma != false { choices += "/" + chroma.rawValue }
     if output.jpegCoding != .baseline, format == nil || format == .jpeg { choices += "/" + output.jpegCoding.rawValue }
+    if output.pngPalette != .off, format == nil || format == .png { choices += "/palette" }
     return choices
   }
 

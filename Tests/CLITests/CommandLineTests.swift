@@ -16,6 +16,7 @@ import Testing
     (["run", "--damaged=accept"], "--damaged is not available in this version"),
     (["run", "--chroma", "422"], "--chroma must be one of 420, 444"),
     (["run", "--jpeg-coding", "progresive"], "did you mean \"progressive\""),
+    (["run", "--png-palette", "on"], "--png-palette must be one of off, lossless"),
     (["run", "--notify", "ftp://u:p@h/"], "--notify must be an http or https URL"),
     (["watch", "--notify", "hooks.example/a"], "--notify must be an http or https URL"),
     (["status", "--exec", "f"], "--exec is for the commands run, watch"),

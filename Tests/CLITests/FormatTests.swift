@@ -165,6 +165,26 @@ import Testing
     }
   }
 
+  @Test func `results in PNG are made again with palettes`() throws {
+    let folders = try DarkroomFolders()
+    let server = try Nginx(serving: folders.folder.path)
+    _ = try TestPython.run(
+      "import sys; from PIL import Image; Image.new('RGB', (90, 60), 'teal').save(sys.argv[1])",
+      [folders.folder.file("in.png")])
+    let lines = ["jpeg", "png"].map {
+      #"{"name": "\#($0)", "url": "\#(server.url("in.png"))", "format": "\#($0)"}"# + "\n"
+    }
+    for (choice, reused) in [(nil, 0), ("lossless", 1), ("lossless", 2), ("off", 1)] {
+      try folders.drop("job.jsonl", lines.joined())
+      try folders.run(choice.map { ["--png-palette", $0] } ?? []).expect(status: 0)
+      #expect(try folders.report("job").counts.reused == reused, "\(choice ?? "none")")
+      let printed = try TestPython.run(
+        "import sys; from PIL import Image; print(Image.open(sys.argv[1]).mode, end='')",
+        [folders.outbox + "/job/images/png.png"])
+      #expect(String(decoding: printed, as: UTF8.self) == (choice == "lossless" ? "P" : "RGB"))
+    }
+  }
+
   @Test func `AVIF and HEIC are read, AVIF is written, and both are copied`() throws {
     let folders = try DarkroomFolders()
     _ = try TestPython.run(

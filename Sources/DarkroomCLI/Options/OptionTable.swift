@@ -127,6 +127,9 @@ enum OptionTable {
       "jpeg-coding", \.configuration.output.jpegCoding, .choice,
       "how JPEG is coded; optimized and progressive make smaller files of the same pixels"),
     Option(
+      "png-palette", \.configuration.output.pngPalette, .choice,
+      "whether PNG of at most 256 colours gets a palette; the pixels are the same"),
+    Option(
       "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),
     Option(

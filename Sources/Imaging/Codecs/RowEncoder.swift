@@ -42,6 +42,8 @@ struct EncodeSettings {
   var chroma: ChromaSampling
   /// Of JPEG.
   var jpegCoding = JPEGCoding.baseline
+  /// Of PNG.
+  var pngPalette = PNGPalette.off
   /// Whether the picture has few colours, which repeat exactly, as from a palette.
   var hasFewColours = false
   /// Whether a format that can be lossless or lossy is written losslessly.

@@ -105,7 +105,8 @@ package struct ImagePass: Sendable {
     return EncodeSettings(
       info: ImageInfo(format: format, width: size.width, height: size.height), layout: pipeline.output,
       quality: options.quality, chroma: options.chroma?.sampling ?? stored.forOutput(quality: options.quality),
-      jpegCoding: options.jpegCoding, hasFewColours: decoder.hasFewColours && pipeline.isPointwise,
+      jpegCoding: options.jpegCoding, pngPalette: options.pngPalette,
+      hasFewColours: decoder.hasFewColours && pipeline.isPointwise,
       isLossless: decoder.isLossless, metadata: pipeline.transposes ? metadata.transposed : metadata)
   }
 }

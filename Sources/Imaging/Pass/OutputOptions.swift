@@ -9,18 +9,21 @@ package struct OutputOptions: Sendable, Hashable {
   package var chroma: ChromaChoice?
   /// How the coefficients of JPEG are coded; default `baseline`.
   package var jpegCoding: JPEGCoding
+  /// Whether PNG has a palette; default `off`.
+  package var pngPalette: PNGPalette
   /// How much of EXIF, XMP and IPTC is kept; default `copyright`.
   package var metadata: MetadataPolicy
 
   /// Creates options with the defaults above.
   package init(
     format: ImageFormat? = nil, quality: Int = 85, chroma: ChromaChoice? = nil, jpegCoding: JPEGCoding = .baseline,
-    metadata: MetadataPolicy = .copyright
+    pngPalette: PNGPalette = .off, metadata: MetadataPolicy = .copyright
   ) {
     self.format = format
     self.quality = quality
     self.chroma = chroma
     self.jpegCoding = jpegCoding
+    self.pngPalette = pngPalette
     self.metadata = metadata
   }
 }

@@ -54,6 +54,7 @@ package struct DecodingTask: Sendable {
     writer.writeByte(UInt8(options.quality))
     writer.writeByte(options.chroma.map { index(of: $0, in: ChromaChoice.allCases) + 1 } ?? 0)
     writer.writeByte(index(of: options.jpegCoding, in: JPEGCoding.allCases))
+    writer.writeByte(index(of: options.pngPalette, in: PNGPalette.allCases))
     writer.writeByte(index(of: options.metadata, in: MetadataPolicy.allCases))
     writer.writeByte(options.format.map { index(of: $0, in: ImageFormat.allCases) + 1 } ?? 0)
     writer.writeRest(recipe.description)
@@ -69,6 +70,7 @@ package struct DecodingTask: Sendable {
       let previewThreshold = reader.integer(in: 0...Int.max),
       let quality = reader.byte(), let chroma = reader.member(of: [ChromaChoice?.none] + ChromaChoice.allCases),
       let jpegCoding = reader.member(of: JPEGCoding.allCases),
+      let pngPalette = reader.member(of: PNGPalette.allCases),
       let metadata = reader.member(of: MetadataPolicy.allCases),
       let format = reader.member(of: formats), let recipe = recipe(reader.restText())
     else { return nil }
@@ -76,7 +78,8 @@ package struct DecodingTask: Sendable {
     self.previewThreshold = previewThreshold
     self.recipe = recipe
     options = OutputOptions(
-      format: format, quality: Int(quality), chroma: chroma, jpegCoding: jpegCoding, metadata: metadata)
+      format: format, quality: Int(quality), chroma: chroma, jpegCoding: jpegCoding, pngPalette: pngPalette,
+      metadata: metadata)
   }
 }
 

@@ -13,9 +13,10 @@ import Testing
 
   @Test func `choices are part of the key of results whose bytes depend on them, and of no others`() throws {
     let plain = OutputOptions()
-    let chosen = OutputOptions(chroma: .full, jpegCoding: .progressive)
+    let chosen = OutputOptions(chroma: .full, jpegCoding: .progressive, pngPalette: .lossless)
     for (format, choices) in [
-      (ImageFormat?.none, "/444/progressive"), (.jpeg, "/444/progressive"), (.avif, "/444"), (.png, ""), (.webp, ""),
+      (ImageFormat?.none, "/444/progressive/palette"), (.jpeg, "/444/progressive"), (.avif, "/444"), (.png, "/palette"),
+      (.webp, ""),
     ] {
       let name = format?.rawValue ?? "keep"
       #expect(try settings(format, plain) == "\(name) 85 copyright sepia(1)")

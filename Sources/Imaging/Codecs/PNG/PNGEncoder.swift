@@ -1,71 +1,70 @@
-import CPNG
-
-/// Encodes PNG (W3C PNG, third edition) with libpng: grey or colour, with or without alpha, 8 or 16 bits.
+/// Encodes PNG (W3C PNG, third edition): grey or colour, with or without alpha, 8 or 16 bits; or with a palette, when that is
+/// asked for and loses nothing.
 final class PNGEncoder: RowEncoder {
-  /// The level of zlib: photographs get the size of libpng's defaults in a fifth of the time; level 3 takes half as long
-  /// again for 2 % (`Documentation/performance.md`).
-  private static let level: Int32 = 2
-
-  private let codec: png_structp
-  private let header: png_infop
-  private let failure: PNGFailure
-  private let stream: StdioStream
+  private let descriptor: Int32
+  private let settings: EncodeSettings
   private let packed: PackedRow
+  /// The file; nil while the rows may still be stored as indices.
+  private var writer: PNGWriter?
+  /// The rows, while a palette has room for their colours; nil when none is asked for.
+  private var indexed: IndexedPicture?
 
-  init(_ descriptor: Int32, _ settings: EncodeSettings) throws(ImagingError) {
-    let stream = try StdioStream(writing: descriptor)
-    let failure = PNGFailure(stream)
-    var (codec, header): (png_structp?, png_infop?)
-    // Colours that repeat exactly compress better without row filters.
-    let filters = settings.hasFewColours ? PNG_FILTER_NONE : PNG_FILTER_SUB | PNG_FILTER_UP
-    do throws(ImagingError) {
-      guard
-        cpng_open_writer(failure.storage, &codec, &header, Self.level, filters) == 1,
-        let codec, let header
-      else { throw failure.whileEncoding }
-      try Self.start(codec, header, failure, settings)
-      self.codec = codec
-      self.header = header
-    } catch {
-      png_destroy_write_struct(&codec, &header)
-      throw error
-    }
-    self.failure = failure
-    self.stream = stream
-    packed = PackedRow(width: settings.info.width, layout: settings.layout)
+  /// The indices of a picture that may have a palette: it is known with the last row.
+  static func wholePictureBytes(_ settings: EncodeSettings) -> Int {
+    capacity(settings) == nil ? 0 : IndexedPicture.bytes(settings.info.size)
   }
 
-  deinit {
-    var (codec, header): (png_structp?, png_infop?) = (codec, header)
-    png_destroy_write_struct(&codec, &header)
+  init(_ descriptor: Int32, _ settings: EncodeSettings) throws(ImagingError) {
+    (self.descriptor, self.settings) = (descriptor, settings)
+    packed = PackedRow(width: settings.info.width, layout: settings.layout)
+    if let capacity = Self.capacity(settings) {
+      indexed = try IndexedPicture(settings.info.size, settings.layout, capacity: capacity)
+    } else {
+      writer = try PNGWriter(descriptor, settings)
+    }
   }
 
   func write(_ row: PixelRow) throws(ImagingError) {
     row.pack(packed)
-    guard cpng_write_row(codec, packed.bytes) == 1 else { throw failure.whileEncoding }
+    if let indexed {
+      if indexed.append(packed) { return }
+      try writePixels(of: indexed)
+      self.indexed = nil
+    }
+    try writer?.write(packed.bytes)
   }
 
   func finish(isCancelled: () -> Bool) throws(ImagingError) {
-    guard cpng_write_end(codec, header) == 1 else { throw failure.whileEncoding }
-    try stream.flush()
+    if let indexed { try writeIndices(of: indexed, isCancelled: isCancelled) }
+    try writer?.finish()
   }
 
-  private static func start(
-    _ codec: png_structp, _ header: png_infop, _ failure: PNGFailure, _ settings: EncodeSettings
-  ) throws(ImagingError) {
-    let layout = settings.layout
-    let type =
-      (layout.isGrey ? 0 : PNG_COLOR_MASK_COLOR) | (layout.hasAlpha ? PNG_COLOR_MASK_ALPHA : 0)
-    let depth: Int32 = layout.is16Bit ? 16 : 8
-    let (width, height) = (UInt32(settings.info.width), UInt32(settings.info.height))
-    guard cpng_write_header(codec, header, width, height, depth, type) == 1 else { throw failure.whileEncoding }
-    for chunk in settings.metadata.items.compactMap(PNGChunk.chunk) {
-      guard cpng_write_chunk(codec, chunk.name, chunk.bytes, chunk.bytes.count) == 1 else {
-        throw failure.whileEncoding
-      }
+  /// Writes the rows so far as they would have been without indices.
+  private func writePixels(of picture: IndexedPicture) throws(ImagingError) {
+    let writer = try PNGWriter(descriptor, settings)
+    let row = PackedRow(width: settings.info.width, layout: settings.layout)
+    for index in 0..<picture.count {
+      picture.copyRow(index, to: row)
+      try writer.write(row.bytes)
     }
-    guard cpng_start_write(codec, depth, !layout.isGrey && !layout.hasAlpha ? 1 : 0) == 1 else {
-      throw failure.whileEncoding
+    self.writer = writer
+  }
+
+  private func writeIndices(of picture: IndexedPicture, isCancelled: () -> Bool) throws(ImagingError) {
+    let palette = picture.palette
+    let writer = try PNGWriter(descriptor, settings, palette: palette.colours)
+    for index in 0..<picture.count {
+      if index % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
+      picture.copyIndices(index, in: palette, to: packed.bytes.assumingMemoryBound(to: UInt8.self))
+      try writer.write(packed.bytes)
     }
+    self.writer = writer
+  }
+
+  /// The most colours of a palette; nil when there shall or can be none, as with a profile for grey (§ 11.3.2.3).
+  private static func capacity(_ settings: EncodeSettings) -> Int? {
+    guard settings.pngPalette == .lossless else { return nil }
+    let hasProfile = settings.metadata.items.contains { if case .icc = $0 { true } else { false } }
+    return settings.layout.isGrey && hasProfile ? nil : IndexedPicture.capacity(for: settings.layout)
   }
 }
