@@ -183,7 +183,7 @@ import Testing
       print('near' if d < 2 else d)
       """, [fixture.folder.path])
     #expect(printed == "near")
-    #expect(NCLXColour(primaries: 1, transfer: 13).profile == nil)
+    #expect(CICPColour(primaries: 1, transfer: 13).profile == nil)
   }
 
   @Test("a copy keeps the coded picture, and of the metadata what is asked for", arguments: ["avif", "heic"])

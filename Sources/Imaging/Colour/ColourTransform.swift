@@ -50,6 +50,9 @@ final class ColourTransform: @unchecked Sendable {  // immutable, and littleCMS 
       defer { cmsFreeToneCurve(curve) }
       if case .grey = pixels { return cmsCreateGrayProfile(cmsD50_xyY(), curve) }
       return profile(chromaticities?.map { Double($0) / 100_000 } ?? sRGBPoints, curve)
+    case .cicp(let colour):
+      if case .grey = pixels { return colour.openProfile(isGrey: true) }
+      return colour.openProfile()
     }
   }
 

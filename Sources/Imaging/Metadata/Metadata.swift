@@ -28,7 +28,7 @@ struct Metadata: Sendable, Equatable {
 
   /// PNG's colour chunks besides `iCCP`, by their names (W3C PNG, third edition, § 11.3.2).
   enum PNGColourChunk: String, Sendable {
-    case sRGB, gAMA, cHRM
+    case cICP, sRGB, gAMA, cHRM
   }
 
   private(set) var items: [Item] = []

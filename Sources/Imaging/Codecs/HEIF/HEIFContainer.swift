@@ -163,7 +163,7 @@ struct HEIFContainer {
     // A grid may leave its colours to the pictures that it is made of.
     let colours = pictures.prefix(2).lazy.compactMap { items.items[$0] }.map { items.properties("colr", of: $0) }
     let own = colours.first { !$0.isEmpty } ?? []
-    if let profile = own.lazy.compactMap(profile).first ?? own.lazy.compactMap(NCLXColour.init).first?.profile {
+    if let profile = own.lazy.compactMap(profile).first ?? own.lazy.compactMap(CICPColour.init).first?.profile {
       metadata.append(.icc(profile))
     }
     for (number, item) in items.items.sorted(by: { $0.key < $1.key }) where item.type == "Exif" || item.isXMP {

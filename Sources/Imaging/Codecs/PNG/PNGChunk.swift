@@ -94,7 +94,9 @@ enum PNGChunk {
   /// The item in a chunk; nil when it is invalid or no metadata.
   static func item(of name: [UInt8], bytes: [UInt8]) -> Metadata.Item? {
     if name == exif { return .exif(bytes) }
-    if let chunk = colour(name) { return .pngColour(chunk, bytes) }
+    if let chunk = colour(name) {
+      return chunk == .cICP && CICPColour(chunk: bytes) == nil ? nil : .pngColour(chunk, bytes)
+    }
     if name == density { return density(in: bytes).map { .density($0) } }
     if name == text { return packet(in: bytes).map { .xmp($0) } }
     if name == icc, let end = bytes.firstIndex(of: 0), end + 2 <= bytes.count {

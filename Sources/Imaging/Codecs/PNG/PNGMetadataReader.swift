@@ -24,6 +24,6 @@ enum PNGMetadataReader {
       }
       offset += Int64(length) + 12
     }
-    return metadata
+    return metadata.resolvingCICP
   }
 }
