@@ -6,6 +6,8 @@ enum PNGChunk {
   static let exif = Array("eXIf".utf8)
   static let icc = Array("iCCP".utf8)
   static let text = Array("iTXt".utf8)
+  static let plainText = Array("tEXt".utf8)
+  static let compressedText = Array("zTXt".utf8)
   static let density = Array("pHYs".utf8)
   static let end = Array("IEND".utf8)
   static let header = Array("IHDR".utf8)
@@ -53,7 +55,7 @@ enum PNGChunk {
   static func affectsPixels(_ name: [UInt8]) -> Bool { pixelChunks.contains(name) }
 
   /// Whether chunks of this name hold a keyword and a text.
-  static func isText(_ name: [UInt8]) -> Bool { ["tEXt", "zTXt", "iTXt"].contains { name.elementsEqual($0.utf8) } }
+  static func isText(_ name: [UInt8]) -> Bool { [text, plainText, compressedText].contains(name) }
 
   /// The bytes of a chunk: length, name, content and checksum.
   static func encoded(_ name: [UInt8], _ content: [UInt8]) -> [UInt8] {

@@ -6,6 +6,8 @@ enum PNGMetadataReader {
     let file = FileReader(descriptor)
     func bytes(_ count: Int, at offset: Int64) -> [UInt8] { (try? file.bytes(count, at: offset)) ?? [] }
     var metadata = Metadata()
+    // The first counts, where there is no other EXIF, before or after it.
+    var (rawProfile, hasRawProfile): (PNGRawProfile?, Bool) = (nil, false)
     var offset: Int64 = 8
     for _ in 0..<PNGChunk.maxCount {
       let head = bytes(8, at: offset)
@@ -13,17 +15,21 @@ enum PNGMetadataReader {
       let length = head[..<4].bigEndianInteger
       let name = Array(head[4...])
       guard name != PNGChunk.end else { break }
-      if PNGChunk.isMetadata(name), length <= ImageLimits.maxMetadataBytes {
+      let isRaw =
+        !hasRawProfile && PNGChunk.isText(name)
+        && PNGRawProfile.isHeld(in: name, bytes(min(length, PNGRawProfile.keywordBytes), at: offset + 8))
+      hasRawProfile = hasRawProfile || isRaw
+      if isRaw || PNGChunk.isMetadata(name), length <= ImageLimits.maxMetadataBytes {
         let content = bytes(length, at: offset + 8)
         let checksum = bytes(4, at: offset + 8 + Int64(length)).bigEndianInteger
-        if content.count == length, checksum == PNGChunk.checksum(name, content),
-          let item = PNGChunk.item(of: name, bytes: content)
-        {
-          metadata.append(item)
+        if content.count == length, checksum == PNGChunk.checksum(name, content) {
+          if isRaw { rawProfile = PNGRawProfile(name, content) }
+          if let item = PNGChunk.item(of: name, bytes: content) { metadata.append(item) }
         }
       }
       offset += Int64(length) + 12
     }
+    if let rawProfile { metadata.append(.exif(rawProfile.exif)) }
     return metadata.resolvingCICP
   }
 }

@@ -23,7 +23,7 @@ struct PNGStructure: PictureStructure {
 
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     let size = try file.size()
-    var (parts, hasExif, count) = (CopiedParts(), false, 0)
+    var (parts, hasExif, hasRawProfile, count) = (CopiedParts(), false, false, 0)
     var reader = SequentialReader(file, at: 8)
     while let chunk = try Self.nextChunk(&reader), chunk.end <= size {
       count += 1
@@ -32,6 +32,9 @@ struct PNGStructure: PictureStructure {
       if chunk.name == PNGChunk.exif, policy != .all {
         try appendExif(chunk, isFirst: !hasExif, policy, to: &parts)
         hasExif = true
+      } else if policy != .all, try Self.isRawProfile(chunk, &reader) {
+        try appendRawProfile(chunk, isUsed: !hasExif && !hasRawProfile, policy, to: &parts)
+        hasRawProfile = true
       } else if try Self.isKept(chunk, policy, &reader) {
         try parts.keep(upTo: chunk.end)
       } else {
@@ -69,6 +72,47 @@ struct PNGStructure: PictureStructure {
     guard policy == .copyright, PNGChunk.isText(chunk.name) else { return false }
     let keyword = try reader.peek(min(PNGChunk.maxKeyword + 1, chunk.length))?.prefix { $0 != 0 }
     return keyword.map { PNGChunk.rightsKeywords.contains(Array($0)) } ?? false
+  }
+
+  private static func isRawProfile(_ chunk: ChunkHeader, _ reader: inout SequentialReader) throws(ImagingError) -> Bool
+  {
+    guard PNGChunk.isText(chunk.name) else { return false }
+    return PNGRawProfile.isHeld(
+      in: chunk.name, try reader.peek(min(PNGRawProfile.keywordBytes, chunk.length)) ?? [])
+  }
+
+  /// Whether there is a chunk of a name at an offset or after it.
+  private func hasChunk(_ name: [UInt8], from offset: Int64) throws(ImagingError) -> Bool {
+    var reader = SequentialReader(file, at: offset)
+    for _ in 0..<PNGChunk.maxCount {
+      guard let chunk = try Self.nextChunk(&reader), chunk.name != PNGChunk.end else { return false }
+      if chunk.name == name { return true }
+      reader.skip(chunk.length + 4)
+    }
+    return false
+  }
+
+  /// EXIF in a text remains in a text, so that readers which do not know it show the copy as they show the source. The first text
+  /// counts, and only without an `eXIf`.
+  private func appendRawProfile(
+    _ chunk: ChunkHeader, isUsed: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
+  ) throws(ImagingError) {
+    guard isUsed, try !hasChunk(PNGChunk.exif, from: chunk.end) else { return parts.drop(upTo: chunk.end) }
+    let isRead = chunk.length <= ImageLimits.maxMetadataBytes
+    let content = isRead ? try file.bytes(chunk.length, at: chunk.start + 8) : []
+    let checksum = try file.bytes(4, at: chunk.end - 4).bigEndianInteger
+    guard checksum == PNGChunk.checksum(chunk.name, content), let profile = PNGRawProfile(chunk.name, content),
+      let exif = Exif(profile.exif), exif.isReadable
+    else {
+      parts.hasUnreadableMetadata = true
+      return parts.drop(upTo: chunk.end)
+    }
+    guard let kept = exif.reduced(to: policy).map(profile.text) else { return parts.drop(upTo: chunk.end) }
+    if chunk.name == PNGChunk.plainText, kept == content {
+      try parts.keep(upTo: chunk.end)
+    } else {
+      try parts.replace(upTo: chunk.end, by: PNGChunk.encoded(PNGChunk.plainText, kept))
+    }
   }
 
   /// Only the first EXIF stream counts.
