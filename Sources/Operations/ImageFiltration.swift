@@ -141,14 +141,15 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       // File systems without modes refuse this.
       try? file.makePublic()
       return try finish(
-        file, copy.info, source.sha256, as: key, from: copy.info, with: [original], staged: download, since: began,
+        file, copy.copiedInfo, source.sha256, as: key, from: copy.info, with: [original], staged: download,
+        since: began,
         warnings: ReportRow.Warning.of(copy))
     }
     let original = try self.original(source, copy.info.format, copying: file)
     staging.remove(download)
     let sha256 = copy.isWholeFile ? source.sha256 : try MessageDigest.hexDigest(ofDescriptor: copied.descriptor)
     try finish(
-      copied, copy.info, sha256, as: key, from: copy.info, with: [original], since: began,
+      copied, copy.copiedInfo, sha256, as: key, from: copy.info, with: [original], since: began,
       warnings: ReportRow.Warning.of(copy))
   }
 

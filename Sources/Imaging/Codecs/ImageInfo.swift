@@ -3,7 +3,7 @@ package struct ImageInfo: Sendable, Equatable {
   package let format: ImageFormat
   package let width: Int
   package let height: Int
-  /// The number of frames; only the first is used.
+  /// The number of frames, or of pictures in a JPEG file; only the first is used.
   package var frames = 1
 
   package init(format: ImageFormat, width: Int, height: Int, frames: Int = 1) {

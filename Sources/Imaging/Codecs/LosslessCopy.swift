@@ -8,7 +8,10 @@ package struct LosslessCopy: Sendable {
     case bytes([UInt8])
   }
 
+  /// The picture in the file.
   package let info: ImageInfo
+  /// The picture in the copy: without the further ones of a JPEG file.
+  package let copiedInfo: ImageInfo
   /// The parts of the copy, in order.
   package let parts: [Part]
   /// Whether the copy is the file itself, because nothing is left out.
@@ -32,7 +35,7 @@ package struct LosslessCopy: Sendable {
     let file = FileReader(descriptor, isCancelled: isCancelled)
     let structure = try ImageFormat.structure(of: file, limits: limits)
     let copied = try structure.copiedParts(policy)
-    info = structure.info
+    (info, copiedInfo) = (structure.info, structure.copiedInfo)
     (damage, decodingError) = (structure.damage, structure.decodingError)
     parts = copied.parts
     isWholeFile = copied.parts == [.range(0..<(try file.size()))]

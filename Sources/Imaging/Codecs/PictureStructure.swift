@@ -9,6 +9,9 @@ protocol PictureStructure: SendableMetatype {
   /// The contents of the header.
   var info: ImageInfo { get }
 
+  /// The contents of a copy's header. Default: the same.
+  var copiedInfo: ImageInfo { get }
+
   /// Damage of the header that does not prevent a copy. Default: nil.
   var damage: PictureDamage? { get }
 
@@ -23,6 +26,7 @@ protocol PictureStructure: SendableMetatype {
 }
 
 extension PictureStructure {
+  var copiedInfo: ImageInfo { info }
   var damage: PictureDamage? { nil }
   var decodingError: ImagingError? { nil }
 }

@@ -42,7 +42,12 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
       } else {
         damage = nil
       }
-      info = ImageInfo(format: .jpeg, width: width, height: height)
+      let (metadata, frames) = JPEGMetadataReader.metadata(of: descriptor)
+      let isCMYK = [JCS_CMYK, JCS_YCCK].contains(codec.pointee.jpeg_color_space)
+      // Assumed to be inverted with and without Adobe's marker, as in browsers and Pillow.
+      cmyk = isCMYK ? CMYKConversion(metadata.colour) : nil
+      self.metadata = isCMYK ? metadata.withoutColourSpace : metadata
+      info = ImageInfo(format: .jpeg, width: width, height: height, frames: frames)
     } catch {
       jpeg_destroy_decompress(codec)
       codec.deallocate()
@@ -55,11 +60,6 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
     memory = limits.memory
     layout = PixelLayout(isGrey: codec.pointee.jpeg_color_space == JCS_GRAYSCALE, hasAlpha: false, is16Bit: false)
     chroma = Self.chroma(of: codec.pointee)
-    let metadata = JPEGMetadataReader.metadata(of: descriptor)
-    let isCMYK = [JCS_CMYK, JCS_YCCK].contains(codec.pointee.jpeg_color_space)
-    // Assumed to be inverted with and without Adobe's marker, as in browsers and Pillow.
-    cmyk = isCMYK ? CMYKConversion(metadata.colour) : nil
-    self.metadata = isCMYK ? metadata.withoutColourSpace : metadata
   }
 
   deinit {

@@ -6,20 +6,35 @@ struct JPEGMetadataReader {
   private var metadata = Metadata()
   private var profile: [[UInt8]] = []
   private var profileBytes = 0
+  /// The number of pictures that the first index says; nil without one.
+  private var pictureCount: Int?
 
   /// The largest number of segments that are read.
   private static let maxSegments = 2000
 
-  private init(_ descriptor: Int32) { file = FileReader(descriptor) }
+  private init(_ file: FileReader) { self.file = file }
 
-  /// Reads the metadata of an open file, whose offset does not change.
-  static func metadata(of descriptor: Int32) -> Metadata {
-    var reader = JPEGMetadataReader(descriptor)
-    for _ in 0..<maxSegments {
-      guard reader.readSegment() else { break }
-    }
+  /// Reads the metadata of an open file, whose offset does not change, and the number of pictures in it.
+  static func metadata(of descriptor: Int32) -> (metadata: Metadata, frames: Int) {
+    var reader = JPEGMetadataReader(FileReader(descriptor))
+    reader.readSegments()
     reader.appendProfile()
-    return reader.metadata
+    return (reader.metadata, reader.frames)
+  }
+
+  /// Reads the number of pictures in a file.
+  static func frames(in file: FileReader) -> Int {
+    var reader = JPEGMetadataReader(file)
+    reader.readSegments()
+    return reader.frames
+  }
+
+  private var frames: Int { pictureCount ?? 1 }
+
+  private mutating func readSegments() {
+    for _ in 0..<Self.maxSegments {
+      guard readSegment() else { break }
+    }
   }
 
   /// Reads a segment; returns false at the first scan and when there is none.
@@ -31,8 +46,13 @@ struct JPEGMetadataReader {
       offset += 1
       return true
     }
+    // Markers without a segment (table B.1).
+    if head[1] == 0x01 || 0xD0...0xD7 ~= head[1] {
+      offset += 2
+      return true
+    }
     let length = head[2...3].bigEndianInteger
-    guard length >= 2, head[1] != 0xDA, head[1] != 0xD9 else { return false }
+    guard length >= 2, ![0, 0xDA, 0xD9].contains(head[1]) else { return false }
     if [JPEGSegment.app0, JPEGSegment.app1, JPEGSegment.app2, JPEGSegment.app13].contains(Int(head[1])) {
       append(bytes(length - 2, at: offset + 4), marker: Int(head[1]))
     }
@@ -43,6 +63,8 @@ struct JPEGMetadataReader {
   private mutating func append(_ content: [UInt8], marker: Int) {
     if marker == JPEGSegment.app0 {
       if let density = JPEGSegment.density(inJFIF: content) { metadata.append(.density(density)) }
+    } else if MultiPictureIndex.isHeld(in: marker, content) {
+      pictureCount = pictureCount ?? MultiPictureIndex.count(in: content)
     } else if marker == JPEGSegment.app2 {
       guard content.starts(with: JPEGSegment.iccIdentifier) else { return }
       profileBytes += content.count

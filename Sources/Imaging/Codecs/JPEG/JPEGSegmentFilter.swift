@@ -14,8 +14,6 @@ struct JPEGSegmentFilter {
   private let policy: MetadataPolicy
   private var (hasExif, hasIPTC) = (false, false)
 
-  /// The index of a multi-picture file (CIPA DC-007 § 5.1), which points behind the picture's end.
-  private static let multiPictureIdentifier = Array("MPF\0".utf8)
   private static let adobeIdentifier = Array("Adobe".utf8)
   /// The lengths of JFIF without a thumbnail and of Adobe's segment. libjpeg ignores shorter ones.
   private static let (jfifBytes, adobeBytes) = (14, 12)
@@ -26,7 +24,8 @@ struct JPEGSegmentFilter {
   /// The verdict on the next segment.
   /// - Parameter marker: 0xE0…0xEF, or 0xFE for a comment; 0 for bytes that belong to no segment.
   mutating func verdict(on marker: UInt8, _ content: [UInt8]) -> Verdict {
-    let isIndex = marker == JPEGSegment.app2 && content.starts(with: Self.multiPictureIdentifier)
+    // It points behind the picture's end.
+    let isIndex = MultiPictureIndex.isHeld(in: Int(marker), content)
     guard policy != .all else { return isIndex ? .drop : .keep }
     switch Int(marker) {
     case JPEGSegment.app0: return Self.jfif(content)

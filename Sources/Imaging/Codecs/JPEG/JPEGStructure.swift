@@ -16,8 +16,12 @@ struct JPEGStructure: PictureStructure {
     header = try JPEGHeader(file, limits: limits)
     damage = try header.damage(in: file)
     decodingError = header.decodingError
-    info = ImageInfo(format: .jpeg, width: header.width, height: header.height)
+    info = ImageInfo(
+      format: .jpeg, width: header.width, height: header.height, frames: JPEGMetadataReader.frames(in: file))
   }
+
+  /// Further pictures follow the first one's end, and their index is never kept.
+  var copiedInfo: ImageInfo { ImageInfo(format: .jpeg, width: info.width, height: info.height) }
 
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     let scans = try JPEGScans(after: header)
