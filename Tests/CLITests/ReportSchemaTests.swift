@@ -42,10 +42,12 @@ struct ReportSchemaTests {
     #expect(report.object["state"] as? String == job.state)
   }
 
-  @Test("is followed by the report of an animation, of which it counts the frames", arguments: ["keep", "webp", "png"])
-  func animation(_ format: String) throws {
+  @Test(
+    "is followed by the report of an animation, or of a file of several pictures, which it counts",
+    arguments: [("webp-animation", "webp", 2), ("jpeg-several", "jpeg", 3)], ["keep", "webp", "png"])
+  func animation(_ picture: (name: String, format: String, frames: Int), _ format: String) throws {
     let folder = try TemporaryFolder()
-    try #"["webp-animation"]"#.write(toFile: folder.file("job.json"), atomically: false, encoding: .utf8)
+    try #"["\#(picture.name)"]"#.write(toFile: folder.file("job.json"), atomically: false, encoding: .utf8)
     let corpus = packageRoot + "/Tests/Fuzz/Corpus/pictures"
     let run = try DarkroomProcess.run(["run", "--file-root", corpus, "--format", format, "job.json"], in: folder)
     #expect(run.status == 0, "\(run.error)")
@@ -53,8 +55,9 @@ struct ReportSchemaTests {
     #expect(try ReportSchema.violations(of: report.data) == "")
     let row = try #require((report.object["entries"] as? [[String: Any]])?.first)
     let (source, output) = (row["source"] as? [String: Any], row["output"] as? [String: Any])
-    #expect(source?["frames"] as? Int == 2 && source?["format"] as? String == "webp")
-    #expect(output?["file"] as? String == "images/webp-animation.\(format == "keep" ? "webp" : format)")
+    #expect(source?["frames"] as? Int == picture.frames && source?["format"] as? String == picture.format)
+    let ending = format != "keep" ? format : picture.format == "jpeg" ? "jpg" : picture.format
+    #expect(output?["file"] as? String == "images/\(picture.name).\(ending)")
   }
 
   @Test("is followed by the report of a job that was paused")

@@ -12,6 +12,7 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   limits.isConfined = true
   let options = OutputOptions(
     format: [nil, .jpeg, .png, .webp, .avif][choice / recipes.count % 5], quality: choice % 2 == 0 ? 85 : 95,
+    jpegCoding: JPEGCoding.allCases[choice / 2 % 3], pngPalette: choice % 4 < 2 ? .off : .lossless,
     metadata: MetadataPolicy.allCases[choice % 3])
   guard ftruncate(source, 0) == 0, pwrite(source, bytes, count, 0) == count, ftruncate(result, 0) == 0 else { exit(70) }
   lseek(result, 0, SEEK_SET)
@@ -46,7 +47,7 @@ private func copyPicture(_ metadata: MetadataPolicy, _ limits: ImageLimits) -> R
     }
     guard ftruncate(copied, 0) == 0, pwrite(copied, bytes, bytes.count, 0) == bytes.count else { exit(70) }
     let again = try LosslessCopy(of: copied, keeping: metadata, limits: limits)
-    precondition(again.isWholeFile && again.info == copy.info)
+    precondition(again.isWholeFile && again.info == copy.copiedInfo)
     return .success(copy.info)
   } catch {
     return .failure(error)
