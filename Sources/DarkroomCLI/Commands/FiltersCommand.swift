@@ -40,6 +40,8 @@ struct FiltersCommand: Command {
     let missing = ImageFormat.allCases.filter { $0.library?.isLoaded == false }
     let read = "reads: " + names(ImageFormat.allCases.filter { !missing.contains($0) })
     let why = missing.map { "; \($0.displayName) needs \($0.library?.name ?? ""), which is not installed" }
-    return [read + why.joined(), "writes: " + names(ImageFormat.allCases.filter(\.isWritable))]
+    return [
+      read + why.joined(), "writes: " + names(ImageFormat.allCases.filter { $0.isWritable && !missing.contains($0) }),
+    ]
   }
 }
