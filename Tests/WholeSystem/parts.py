@@ -71,6 +71,8 @@ PARTS = (
     Part("drill", "manifests of thousands of entries that are replaced",
          (("script/drill", "--program", "PROGRAM"),)),
     Part("model", "random sequences of what is done to an inbox", (model(400),), (model(11000),)),
+    Part("counts", "instructions, allocations and system calls of fixed small jobs, which must not grow",
+         (("script/bench", "counts"),), limit=2400),
     Part("points", "kills and errors at all the points of which script/test takes a sample",
          (("env", "DARKROOM_TEST_ALL=1", "TMPDIR=/var/tmp", "swift", "test", "--filter", POINTS),),
          limit=1800, all_limit=1800, is_long=True),
