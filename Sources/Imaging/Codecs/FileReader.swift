@@ -40,7 +40,8 @@ struct FileReader {
     if count == 0 { return [] }
     guard (0..<Int64(Beginning.size)).contains(offset) else { return try read(count, at: offset) }
     if beginning.bytes == nil { beginning.bytes = try read(Beginning.size, at: 0) }
-    guard let bytes = beginning.bytes, beginning.isWholeFile || offset + Int64(count) <= Beginning.size else { return try read(count, at: offset) }
+    guard let bytes = beginning.bytes, beginning.isWholeFile || offset + Int64(count) <= Beginning.size
+    else { return try read(count, at: offset) }
     return Array(bytes.dropFirst(Int(offset)).prefix(count))
   }
 
