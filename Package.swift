@@ -39,10 +39,13 @@ let package = Package(
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+    .target(name: "CLoader"),
     // giflib, which is loaded on demand: only its header is needed, and without it GIF is not read.
-    .target(name: "CGIF"),
+    .target(name: "CGIF", dependencies: ["CLoader"]),
     // libheif, libde265 and libdav1d likewise, for AVIF and HEIC.
-    .target(name: "CHEIF"),
+    .target(name: "CHEIF", dependencies: ["CLoader"]),
+    // libtiff likewise.
+    .target(name: "CTIFF", dependencies: ["CLoader"]),
     .target(name: "CPlanes", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
     // libseccomp, from Debian, and the calls around it.
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
@@ -51,7 +54,8 @@ let package = Package(
     .target(name: "Database", dependencies: ["CSQLite"], swiftSettings: optimised),
 
     .target(
-      name: "Imaging", dependencies: ["CGIF", "CHEIF", "CJPEG", "CLCMS", "CPlanes", "CPNG", "CWebP", "System"],
+      name: "Imaging",
+      dependencies: ["CGIF", "CHEIF", "CJPEG", "CLCMS", "CPlanes", "CPNG", "CTIFF", "CWebP", "System"],
       swiftSettings: optimised),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "CPSL", "System"]),
     .target(name: "Ledger", dependencies: ["Database"], swiftSettings: optimised),

@@ -1,9 +1,9 @@
 """Measures sepia(0.8) over web-sized photographs, formats kept: `script/bench png`, `webp`, `mixed`, `avif`,
-`heic`, `gif` and `bmp`.
+`heic`, `gif`, `tiff` and `bmp`.
 
 Whole processes in turn: darkroom, the codecs alone at the same settings (one core, no filter; for a mixture the sum of
-those for each format), Pillow and pyvips, for PNG with their defaults and at the same level. GIF and BMP become PNG, HEIC becomes
-JPEG; no library reads BMP alone, and pyvips has none for it and for HEIC.
+those for each format), Pillow and pyvips, for PNG with their defaults and at the same level. GIF, TIFF (LZW) and BMP become PNG, HEIC
+becomes JPEG; no library reads BMP alone, and pyvips has none for it and for HEIC.
 """
 import collections, json, os, pathlib, random, statistics, subprocess, sys, tempfile
 
@@ -15,16 +15,16 @@ import png_pictures
 pillow_heif.register_heif_opener()
 
 WORKLOADS = {"png": ["png"], "webp": ["webp"], "mixed": ["jpg", "png", "webp"],
-             "avif": ["avif"], "heic": ["heic"], "gif": ["gif"], "bmp": ["bmp"]}
+             "avif": ["avif"], "heic": ["heic"], "gif": ["gif"], "tiff": ["tif"], "bmp": ["bmp"]}
 
 # What the program makes of sources, others as they are.
-RESULTS = {"gif": "png", "bmp": "png", "heic": "jpg"}
+RESULTS = {"gif": "png", "tif": "png", "bmp": "png", "heic": "jpg"}
 
 # How the sources are saved, and the arguments of the program in Benchmarks that decodes and encodes the format.
 SOURCES = {"jpg": {"quality": 90}, "png": {}, "webp": {"quality": 90}, "avif": {"quality": 90},
-           "heic": {"quality": 90}, "gif": {"interlace": False}, "bmp": {}}
+           "heic": {"quality": 90}, "gif": {"interlace": False}, "tif": {"compression": "tiff_lzw"}, "bmp": {}}
 CODECS = {"jpg": ["85"], "png": ["recode", "su", "2", "filtered"], "webp": ["85"], "avif": ["avif", "85"],
-          "heic": ["jpg", "85"], "gif": ["2"]}
+          "heic": ["jpg", "85"], "gif": ["2"], "tif": ["2"]}
 
 PILLOW = r"""
 import concurrent.futures as cf, json, os, sys
@@ -36,7 +36,7 @@ M = [.393+.607*k,.769-.769*k,.189-.189*k,0,.349-.349*k,.686+.314*k,.168-.168*k,0
 def job(path):
     picture = Image.open(path).convert("RGB").convert("RGB", M)
     name, _, extension = os.path.basename(path).rpartition(".")
-    extension = {"gif": "png", "bmp": "png", "heic": "jpg"}.get(extension, extension)
+    extension = {"gif": "png", "tif": "png", "bmp": "png", "heic": "jpg"}.get(extension, extension)
     picture.save(os.path.join(out, name + "." + extension), **options[extension])
 with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
 """
@@ -50,7 +50,7 @@ M = [[.393+.607*k,.769-.769*k,.189-.189*k],[.349-.349*k,.686+.314*k,.168-.168*k]
 def job(path):
     picture = pyvips.Image.new_from_file(path, access="sequential")[:3].recomb(M).rint().cast("uchar")
     name, _, extension = os.path.basename(path).rpartition(".")
-    extension = {"gif": "png"}.get(extension, extension)
+    extension = {"gif": "png", "tif": "png"}.get(extension, extension)
     picture.write_to_file(os.path.join(out, name + "." + extension), **options[extension])
 with cf.ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(job, files))
 """

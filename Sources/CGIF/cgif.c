@@ -1,11 +1,12 @@
 #include "cgif.h"
 
 #if __has_include(<gif_lib.h>)
-#include <dlfcn.h>
 #include <errno.h>
 #include <gif_lib.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cloader.h"
 
 #define TEXT(number) #number
 #define NUMBER(number) TEXT(number)
@@ -19,20 +20,16 @@ static struct {
   int (*descriptor)(GifFileType *);
   int (*row)(GifFileType *, GifPixelType *, int);
   int (*close)(GifFileType *, int *);
-  int is_loaded;
 } giflib;
 
 int cgif_load(void) {
-  if (giflib.is_loaded) return 1;
-  void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-  if (library == NULL) return 0;
-  *(void **)&giflib.open = dlsym(library, "DGifOpen");
-  *(void **)&giflib.record = dlsym(library, "DGifGetRecordType");
-  *(void **)&giflib.descriptor = dlsym(library, "DGifGetImageDesc");
-  *(void **)&giflib.row = dlsym(library, "DGifGetLine");
-  *(void **)&giflib.close = dlsym(library, "DGifCloseFile");
-  giflib.is_loaded = giflib.open && giflib.record && giflib.descriptor && giflib.row && giflib.close;
-  return giflib.is_loaded;
+  static int is_loaded = 0;
+  if (is_loaded) return 1;
+  static const char *const names[] = {
+    "DGifOpen", "DGifGetRecordType", "DGifGetImageDesc", "DGifGetLine", "DGifCloseFile", NULL,
+  };
+  is_loaded = cloader_find(LIBRARY, names, (void **)&giflib);
+  return is_loaded;
 }
 
 const char *cgif_version(void) { return NUMBER(GIFLIB_MAJOR) "." NUMBER(GIFLIB_MINOR) "." NUMBER(GIFLIB_RELEASE); }

@@ -122,6 +122,6 @@ static const struct heif_decoder_plugin plugin = {
 const struct heif_decoder_plugin *cheif_av1_decoder(void) {
 #define NAME(function) #function,
   static const char *const names[] = {FUNCTIONS(NAME) NULL};
-  return cheif_find("libdav1d.so." NUMBER(DAV1D_API_VERSION_MAJOR), names, (void **)&libdav1d) ? &plugin : NULL;
+  return cloader_find("libdav1d.so." NUMBER(DAV1D_API_VERSION_MAJOR), names, (void **)&libdav1d) ? &plugin : NULL;
 }
 #endif

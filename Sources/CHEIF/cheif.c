@@ -3,7 +3,6 @@
 #if __has_include(<libheif/heif.h>) && __has_include(<libde265/de265.h>) && __has_include(<dav1d/dav1d.h>)
 #include "decoders.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,23 +12,13 @@ struct libheif cheif_libheif;
 _Thread_local int64_t cheif_max_pixels;
 _Thread_local int cheif_bits;
 
-int cheif_find(const char *library, const char *const *names, void **functions) {
-  void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  if (handle == NULL) return 0;
-  for (; *names != NULL; names++, functions++) {
-    *functions = dlsym(handle, *names);
-    if (*functions == NULL) return 0;
-  }
-  return 1;
-}
-
 int cheif_load(void) {
   static int is_loaded = 0;
   if (is_loaded) return 1;
 #define NAME(function) #function,
   static const char *const names[] = {LIBHEIF_FUNCTIONS(NAME) NULL};
   // The library of the versions 1.x.
-  if (!cheif_find("libheif.so.1", names, (void **)&cheif_libheif)) return 0;
+  if (!cloader_find("libheif.so.1", names, (void **)&cheif_libheif)) return 0;
   const struct heif_decoder_plugin *decoders[] = {cheif_hevc_decoder(), cheif_av1_decoder()};
   for (int index = 0; index < 2; index++) {
     if (decoders[index] == NULL) return 0;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "cheif.h"
+#include "cloader.h"
 
 // Decoders of HEVC and AV1 for libheif that need no threads: those of libheif start some, which a confined worker may not.
 // Its decoder of HEVC waits for them without end.
@@ -58,6 +59,3 @@ extern const struct heif_error cheif_ok, cheif_no_memory, cheif_damaged;
 /// Load libde265 and libdav1d. NULL when the library is missing.
 const struct heif_decoder_plugin *cheif_hevc_decoder(void);
 const struct heif_decoder_plugin *cheif_av1_decoder(void);
-
-/// Finds functions of a library; returns 0 when one is missing. `names` ends with NULL.
-int cheif_find(const char *library, const char *const *names, void **functions);

@@ -106,6 +106,6 @@ static const struct heif_decoder_plugin plugin = {
 const struct heif_decoder_plugin *cheif_hevc_decoder(void) {
 #define NAME(function) #function,
   static const char *const names[] = {FUNCTIONS(NAME) NULL};
-  return cheif_find("libde265.so.0", names, (void **)&libde265) ? &plugin : NULL;
+  return cloader_find("libde265.so.0", names, (void **)&libde265) ? &plugin : NULL;
 }
 #endif

@@ -136,7 +136,7 @@ extension FailureCode {
         remedy: "look at the source: it may be empty, or a page that says what is wrong")
     case .unsupportedFormat:
       Explanation(
-        cause: "a picture in a format or kind that is not read, such as TIFF or HEIC",
+        cause: "a picture in a format or kind that is not read, such as JPEG XL",
         remedy: "convert it before; `darkroom filters` lists the formats that are read")
     case .imageCorrupt: Explanation(cause: "the picture's data are inconsistent", remedy: "get an intact copy")
     case .imageTruncated:

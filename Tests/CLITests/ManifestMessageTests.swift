@@ -200,7 +200,7 @@ import Testing
   @Test func `the formats and the filters are listed within 80 columns`() throws {
     let lines = try DarkroomCommand.run(["filters"]).output.split(separator: "\n")
     #expect(lines.allSatisfy { $0.count <= 80 }, "\(lines.filter { $0.count > 80 })")
-    #expect(lines.prefix(2) == ["reads: JPEG, PNG, WebP, GIF, BMP, AVIF, HEIC", "writes: JPEG, PNG, WebP, AVIF"])
+    #expect(lines.prefix(2) == ["reads: JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF, HEIC", "writes: JPEG, PNG, WebP, AVIF"])
     #expect(lines.contains("resize([fit | fill | cover | exact]? [<integer> | -]{2} <position>? enlarge?)"))
     #expect(lines.filter { !$0.hasPrefix(" ") }.count == 20)
   }

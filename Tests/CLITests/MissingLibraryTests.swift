@@ -12,7 +12,7 @@ import Testing
       """
       import sys, pillow_heif; from PIL import Image
       pillow_heif.register_heif_opener()
-      for kind in ['gif', 'avif', 'heic', 'png']:
+      for kind in ['gif', 'avif', 'heic', 'tiff', 'png']:
           Image.new('RGB', (40, 30), (9, 90, 200)).save(sys.argv[1] + '/' + kind + '.' + kind)
       """, [folders.folder.path])
   }
@@ -28,14 +28,15 @@ import Testing
 
   @Test(arguments: [
     ("libgif.so.7", "giflib", ["gif"]), ("libheif.so.1", "libheif", ["avif", "heic", "written"]),
+    ("libtiff.so.6", "libtiff", ["tiff"]),
   ])
   func `what needs the library fails with its name, and copies and other formats do not`(
     _ file: String, _ library: String, _ failing: [String]
   ) throws {
     let environment = try environment(without: file)
     let entries =
-      ["gif", "avif", "heic", "png"].map { ($0, $0, "") }
-      + ["gif", "avif", "heic"].map {
+      ["gif", "avif", "heic", "tiff", "png"].map { ($0, $0, "") }
+      + ["gif", "avif", "heic", "tiff"].map {
         ("copy-" + $0, $0, #", "filters": "none", "format": "keep""#)
       }
     let lines = (entries + [("written", "png", #", "format": "avif""#)]).map { name, file, more in

@@ -65,6 +65,7 @@ import Testing
     arguments: [
       ("p3", "RGB", "PNG"), ("adobe", "RGB", "PNG"), ("prophoto", "RGB", "PNG"), ("p3", "RGBA", "PNG"),
       ("adobe", "RGB", "JPEG"), ("prophoto", "RGBA", "WEBP"), ("p3", "RGB", "WEBP"), ("cmyk", "CMYK", "JPEG"),
+      ("cmyk", "CMYK", "TIFF"), ("adobe", "RGBA", "TIFF"),
     ])
   func profiles(_ profile: String, _ mode: String, _ format: String) throws {
     let fixture = try PassFixture()
@@ -85,11 +86,11 @@ import Testing
     #expect(printed == "True True\n[]")
   }
 
-  @Test("grey with a profile stays grey, or is coloured by colour filters", arguments: ["L", "LA"])
-  func grey(_ mode: String) throws {
+  @Test("grey with a profile stays grey, or is coloured by colour filters", arguments: ["L", "LA"], ["PNG", "TIFF"])
+  func grey(_ mode: String, _ format: String) throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(
-      Self.prelude + "picture('\(mode)').save(sys.argv[1], 'PNG', icc_profile=profiles['grey'])",
+      Self.prelude + "picture('\(mode)').save(sys.argv[1], '\(format)', icc_profile=profiles['grey'])",
       [fixture.folder.file("in")])
     try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"))
     try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("sepia"), recipe: "sepia(1)")

@@ -116,12 +116,12 @@ import Testing
 
   @Test("formats have names and extensions, by which they are found and coded")
   func formats() throws {
-    #expect(ImageFormat.allCases.map(\.fileExtension) == ["jpg", "png", "webp", "gif", "bmp", "avif", "heic"])
-    #expect(ImageFormat.allCases.map(\.rawValue) == ["jpeg", "png", "webp", "gif", "bmp", "avif", "heic"])
+    #expect(ImageFormat.allCases.map(\.fileExtension) == ["jpg", "png", "webp", "gif", "bmp", "tif", "avif", "heic"])
+    #expect(ImageFormat.allCases.map(\.rawValue) == ["jpeg", "png", "webp", "gif", "bmp", "tiff", "avif", "heic"])
     #expect(ImageFormat.allCases.allSatisfy { ImageFormat(rawValue: $0.rawValue) == $0 })
-    #expect(ImageFormat(rawValue: "tiff") == nil)
+    #expect(ImageFormat(rawValue: "jxl") == nil)
     let coded = try JSONEncoder().encode(ImageFormat.allCases)
-    #expect(String(decoding: coded, as: UTF8.self) == #"["jpeg","png","webp","gif","bmp","avif","heic"]"#)
+    #expect(String(decoding: coded, as: UTF8.self) == #"["jpeg","png","webp","gif","bmp","tiff","avif","heic"]"#)
     #expect(try JSONDecoder().decode([ImageFormat].self, from: coded) == ImageFormat.allCases)
   }
 

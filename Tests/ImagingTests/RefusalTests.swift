@@ -15,7 +15,8 @@ import Testing
       ("\u{1}\u{2}\u{3}", .notAnImage, "unknown binary data (01 02 03)"),
       ("RIFF\u{20}\0\0\0WEBPVP8 ", .imageTruncated, "WebP"), ("RIFF\u{8}\0\0\0WAVEfmt ", .notAnImage, "unknown"),
       ("RIFF\u{8}\0\0\0WE", .imageTruncated, "signature of a WebP"),
-      ("II*\0\u{8}\0\0\0", .unsupportedFormat, "TIFF"), ("MM\0*\0\0\0\u{8}", .unsupportedFormat, "TIFF"),
+      ("II*\0\u{8}\0\0\0", .imageTruncated, "TIFF"), ("MM\0*\0\0\0\u{8}", .imageTruncated, "TIFF"),
+      ("II*", .imageTruncated, "signature of a TIFF"),
       ("GIF89", .imageTruncated, "signature of a GIF"), ("GIF89a\u{1}\0\u{1}\0", .imageTruncated, "GIF"),
       ("BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{28}\0\0\0", .imageTruncated, "BMP"),
       ("BM is no BMP", .notAnImage, "plain text"),
@@ -35,7 +36,7 @@ import Testing
 
   @Test(
     "formats whose decoders only workers have are refused by name elsewhere, but can be copied",
-    arguments: ["GIF", "BMP", "AVIF"])
+    arguments: ["GIF", "BMP", "TIFF", "AVIF"])
   func unconfined(_ format: String) throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(

@@ -103,6 +103,7 @@ package struct Report: Decodable, Sendable {
     package let http_status: Int?
     package let changed: Bool?
     package let file: String?
+    package let frames: Int?
   }
 
   package struct Output: Decodable, Sendable, Equatable {

@@ -122,6 +122,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
     .webp,
     .gif,
     .bmp,
+    .tiff,
     .avif,
     .heic,
   ]

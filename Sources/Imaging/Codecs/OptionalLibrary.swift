@@ -1,5 +1,6 @@
 import CGIF
 import CHEIF
+import CTIFF
 
 /// A library that is loaded by workers, which are few and start beside other work, and by the program only where it encodes AVIF
 /// itself (`--isolation none`) and to say what is there: it starts as fast as without, and works without.
@@ -35,6 +36,11 @@ package final class OptionalLibrary: Sendable {
     name: "libheif", version: String(cString: cheif_version()), package: "libheif1", isLarge: true,
     load: { isLibheifLoaded })
 
+  static let libtiff = OptionalLibrary(
+    name: "libtiff", version: String(cString: ctiff_version()), package: "libtiff6", isLarge: true,
+    load: { isLibtiffLoaded })
+
+  private static let isLibtiffLoaded = ctiff_load() == 1
   private static let isLibheifLoaded = cheif_load() == 1
   private static let isGiflibLoaded = cgif_load() == 1
 }

@@ -2,8 +2,8 @@ import Foundation
 import System
 
 /// The memory budget for parts of pictures larger than a row: coefficients of a JPEG with several scans or optimized, pixels of an
-/// interlaced PNG or GIF, indices of a PNG that may get a palette, pixels of a WebP, AVIF or HEIC, of a BMP in runs or of a picture
-/// that is rotated, the rows that a stage needs at once.
+/// interlaced PNG or GIF, indices of a PNG that may get a palette, pixels of a WebP, AVIF or HEIC, of a BMP in runs, of strips or
+/// tiles of a TIFF, or of a picture that is rotated, the rows that a stage needs at once.
 /// All concurrent passes share one budget and wait while it is used up.
 package final class WholePictureMemory: @unchecked Sendable {  // all state is guarded by `freed`
   /// The budget in bytes. Default 1 GiB: 268 402 689 pixels of 4 bytes.

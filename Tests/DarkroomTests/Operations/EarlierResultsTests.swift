@@ -115,8 +115,8 @@ import Transfer
     let png = Entry(urls: ["u"], name: "a/b", recipe: entry.recipe, options: named, priority: .normal)
     #expect(
       EarlierResults.targets(of: png) == [
-        "images/a/b.jpg", "images/a/b.png", "images/a/b.webp", "images/a/b.gif", "images/a/b.bmp", "images/a/b.avif",
-        "images/a/b.heic",
+        "images/a/b.jpg", "images/a/b.png", "images/a/b.webp", "images/a/b.gif", "images/a/b.bmp", "images/a/b.tif",
+        "images/a/b.avif", "images/a/b.heic",
       ])
   }
 

@@ -1,0 +1,278 @@
+/// What a copy of a TIFF file leaves out of it.
+struct TIFFCut {
+  /// A part of the file, and what it becomes.
+  typealias Change = (range: Range<Int64>, bytes: [UInt8])
+
+  /// In order, none of which overlaps another.
+  private(set) var changes: [Change] = []
+  /// Where the copy ends.
+  private(set) var end: Int64 = 0
+  private(set) var hasUnreadableMetadata = false
+
+  private let file: TIFFFile
+  private let policy: MetadataPolicy
+  /// Directories that are kept, and values of their fields, some of which become shorter.
+  private var parts: [(range: Range<Int64>, bytes: [UInt8]?)] = []
+  /// Compressed pictures.
+  private var strips: [Range<Int64>] = []
+  /// Values that are not kept.
+  private var dropped: [Range<Int64>] = []
+  /// Whether the places of all pictures are known.
+  private var knowsPlaces = true
+  private var seen: Set<Int64>
+  private var fieldCount = 0
+  /// How many directories deep the current one is in others.
+  private var depth = 0
+
+  /// More fields of all directories, and more strips of all pictures, are an attack.
+  private static let (maxFields, maxStrips) = (1 << 19, 1 << 20)
+  /// Directories in directories; deeper ones are not looked at.
+  private static let maxDepth = 8
+  /// Zeros behind the last part that are taken for padding.
+  private static let maxPadding: Int64 = 15
+
+  /// - Throws: `image-corrupt`, `image-truncated`, `io`, `cancelled`.
+  init(_ container: TIFFContainer, _ policy: MetadataPolicy) throws(ImagingError) {
+    (file, self.policy, seen) = (container.file, policy, Set(container.pages))
+    parts.append((0..<Int64(file.isBig ? 16 : 8), nil))
+    strips = container.picture.strips.places
+    for page in container.pages { try sort(try file.directory(at: page), isPicture: true) }
+    forgetOverlapping()
+    let last = parts.map { $0.range.lowerBound + Int64($0.bytes?.count ?? $0.range.count) } + strips.map(\.upperBound)
+    end = try end(after: min(last.max() ?? 0, file.size))
+    let blanks = ByteRanges.difference(dropped, parts.map(\.range) + strips).flatMap(Self.blanks)
+    let shorter = parts.compactMap { part in
+      part.bytes.map { (part.range, $0 + [UInt8](repeating: 0, count: part.range.count - $0.count)) }
+    }
+    changes = Self.joined((shorter + blanks).sorted { $0.range.lowerBound < $1.range.lowerBound })
+  }
+
+  /// - Parameter last: The end of the last part.
+  private func end(after last: Int64) throws(ImagingError) -> Int64 {
+    guard knowsPlaces else { return file.size }
+    let padding = try file.bytes(last..<min(last + Self.maxPadding, file.size)).prefix { $0 == 0 }
+    return last + Int64(padding.count)
+  }
+
+  // MARK: Fields
+
+  /// Sorts the fields of a directory into what is kept and what is not.
+  /// - Parameter isPicture: Whether it is that of a picture.
+  private mutating func sort(_ directory: TIFFDirectory, isPicture: Bool) throws(ImagingError) {
+    try count(directory)
+    var fields: [TIFFDirectory.Field] = []
+    for field in directory.fields {
+      if let rights = try rights(of: field, in: directory) {
+        parts.append((field.value, rights))
+      } else if isKept(field) {
+        if !field.isInside { parts.append((field.value.clamped(to: 0..<file.size), nil)) }
+      } else {
+        try drop(field, of: directory)
+        continue
+      }
+      fields.append(field)
+    }
+    if isPicture { try addStrips(of: directory) }
+    parts.append((directory.place, fields.count < directory.fields.count ? encoded(fields, directory) : nil))
+    for field in fields { try sortDirectories(of: field, in: directory) }
+  }
+
+  /// Sorts the fields of other directories, such as those of smaller versions of a picture.
+  private mutating func sortDirectories(
+    of field: TIFFDirectory.Field, in directory: TIFFDirectory
+  ) throws(ImagingError) {
+    let isPicture = field.tag == TIFFTag.subdirectories
+    guard isPicture || TIFFTag.directories.contains(field.tag) || [13, 18].contains(field.type) else {
+      // Offsets may be in fields that are not known.
+      let isUnknown = field.tag >= TIFFTag.firstPrivate && field.tag != TIFFTag.iptc
+      if isUnknown, [4, 16].contains(field.type), depth == 0 { knowsPlaces = false }
+      return
+    }
+    guard descend() else {
+      knowsPlaces = false
+      return
+    }
+    defer { depth -= 1 }
+    for offset in try offsets(of: field, in: directory) where seen.insert(offset).inserted {
+      if let other = try readable({ () throws(ImagingError) in try file.directory(at: offset) }) {
+        try sort(other, isPicture: isPicture)
+      } else {
+        knowsPlaces = false
+      }
+    }
+  }
+
+  /// Goes into the directories of a field; returns false where they are too deep in others.
+  private mutating func descend() -> Bool {
+    guard depth < Self.maxDepth else {
+      hasUnreadableMetadata = hasUnreadableMetadata || policy != .all
+      return false
+    }
+    depth += 1
+    return true
+  }
+
+  private mutating func count(_ directory: TIFFDirectory) throws(ImagingError) {
+    fieldCount += directory.fields.count
+    guard fieldCount <= Self.maxFields else { throw .tiff("its pages have more than \(Self.maxFields) fields") }
+  }
+
+  private func isKept(_ field: TIFFDirectory.Field) -> Bool {
+    let isRight = [TIFFTag.artist, TIFFTag.copyright].contains(field.tag) && field.type == 2
+    return policy == .all || TIFFTag.picture.contains(field.tag)
+      || isRight && policy == .copyright && field.value.upperBound <= file.size
+  }
+
+  /// The data sets of IPTC that are kept.
+  private func rights(
+    of field: TIFFDirectory.Field, in directory: TIFFDirectory
+  ) throws(ImagingError) -> [UInt8]? {
+    guard policy == .copyright, field.tag == TIFFTag.iptc, !field.isInside,
+      let content = try directory.content(of: field)
+    else { return nil }
+    return IPTC.copyrightOnly(content)
+  }
+
+  private mutating func drop(_ field: TIFFDirectory.Field, of directory: TIFFDirectory) throws(ImagingError) {
+    if !field.isInside { dropped.append(field.value.clamped(to: 0..<file.size)) }
+    let isExif = TIFFTag.directories.contains(field.tag)
+    guard isExif || [13, 18].contains(field.type) else { return }
+    guard descend() else { return }
+    defer { depth -= 1 }
+    for offset in try offsets(of: field, in: directory) where seen.insert(offset).inserted {
+      guard let other = try readable({ () throws(ImagingError) in try file.directory(at: offset) }) else {
+        hasUnreadableMetadata = hasUnreadableMetadata || isExif
+        continue
+      }
+      try count(other)
+      dropped.append(other.place)
+      for field in other.fields { try drop(field, of: other) }
+    }
+  }
+
+  private func offsets(
+    of field: TIFFDirectory.Field, in directory: TIFFDirectory
+  ) throws(ImagingError) -> [Int64] {
+    let limit = TIFFFile.maxDirectories
+    let numbers = try readable { () throws(ImagingError) in try directory.integers(of: field, limit: limit) }
+    return (numbers ?? []).map(Int64.init)
+  }
+
+  /// What is read; nil when it is damaged or not there.
+  private func readable<Value>(_ read: () throws(ImagingError) -> Value) throws(ImagingError) -> Value? {
+    do throws(ImagingError) {
+      return try read()
+    } catch {
+      if error.code == .io || error.code == .cancelled { throw error }
+      return nil
+    }
+  }
+
+  /// Where the data of a picture are.
+  private mutating func addStrips(of directory: TIFFDirectory) throws(ImagingError) {
+    let limit = Self.maxStrips - strips.count
+    var places: [Range<Int64>]?
+    for tags in [
+      (TIFFTag.stripOffsets, TIFFTag.stripByteCounts), (TIFFTag.tileOffsets, TIFFTag.tileByteCounts),
+      (TIFFTag.stripOffsets, TIFFTag.tileByteCounts),
+    ] where places == nil {
+      let numbers = try readable { () throws(ImagingError) in
+        (try directory.integers(tags.0, limit: limit) ?? [], try directory.integers(tags.1, limit: limit) ?? [])
+      }
+      guard let (offsets, sizes) = numbers, offsets.count == sizes.count, !sizes.isEmpty, sizes.count < limit else {
+        continue
+      }
+      places = zip(offsets, sizes).map { Int64($0)..<(Int64($0) + Int64($1)) }
+    }
+    strips += places ?? []
+    let compression = try readable { () throws(ImagingError) in try directory.integer(TIFFTag.compression) ?? 1 }
+    if compression == TIFFCompression.none.rawValue {
+      // Whatever sizes the file says.
+      let picture = try readable { () throws(ImagingError) in
+        try TIFFPicture(directory, file, limits: ImageLimits(maxPixels: .max))
+      }
+      strips += picture?.strips.places ?? []
+      if picture == nil { knowsPlaces = false }
+    }
+    // JPEG of TIFF 5 is in several places.
+    if places == nil || compression == 6 || directory[TIFFTag.jpegOffset] != nil { knowsPlaces = false }
+  }
+
+  // MARK: Changes
+
+  /// A directory with fewer fields.
+  private func encoded(_ fields: [TIFFDirectory.Field], _ directory: TIFFDirectory) -> [UInt8] {
+    var bytes = file.encoded(max(fields.count, 1), file.countBytes)
+    for field in fields { bytes += field.bytes }
+    // There is at least one field: the kind of the page, which is none.
+    if fields.isEmpty {
+      bytes += file.encoded(TIFFTag.subfileType, 2) + file.encoded(4, 2) + file.encoded(1, file.offsetBytes)
+      bytes += [UInt8](repeating: 0, count: file.offsetBytes)
+    }
+    return bytes + directory.next
+  }
+
+  /// Gives up changes of parts that overlap others, which would change, too.
+  private mutating func forgetOverlapping() {
+    parts = parts.filter { !$0.range.isEmpty }.sorted { $0.range.lowerBound < $1.range.lowerBound }
+    var last = 0
+    for index in parts.indices.dropFirst() {
+      if parts[index].range.lowerBound < parts[last].range.upperBound {
+        for part in [index, last] where parts[part].bytes != nil {
+          parts[part].bytes = nil
+          hasUnreadableMetadata = true
+        }
+      }
+      if parts[index].range.upperBound > parts[last].range.upperBound { last = index }
+    }
+  }
+
+  /// Zeros for a range, in pieces of memory that they share.
+  private static func blanks(_ range: Range<Int64>) -> [Change] {
+    stride(from: range.lowerBound, to: range.upperBound, by: zeros.count).map { start in
+      let count = Int(min(range.upperBound - start, Int64(zeros.count)))
+      return (start..<(start + Int64(count)), count == zeros.count ? zeros : Array(zeros[..<count]))
+    }
+  }
+
+  private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
+
+  /// Fewer changes, of which those that are small and follow each other are one.
+  private static func joined(_ changes: [Change]) -> [Change] {
+    var result: [Change] = []
+    for change in changes {
+      if let last = result.last, last.range.upperBound == change.range.lowerBound,
+        last.bytes.count + change.bytes.count <= zeros.count
+      {
+        result[result.count - 1] = (last.range.lowerBound..<change.range.upperBound, last.bytes + change.bytes)
+      } else {
+        result.append(change)
+      }
+    }
+    return result
+  }
+}
+
+/// Ranges of a file's bytes.
+enum ByteRanges {
+  /// The parts of some ranges that are in none of others, in order.
+  static func difference(_ ranges: [Range<Int64>], _ others: [Range<Int64>]) -> [Range<Int64>] {
+    let others = others.sorted { $0.lowerBound < $1.lowerBound }
+    var (result, start, next, covered) = ([Range<Int64>](), Int64(0), 0, Int64(0))
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      start = max(start, range.lowerBound)
+      while start < range.upperBound {
+        while next < others.count, others[next].lowerBound <= start {
+          covered = max(covered, others[next].upperBound)
+          next += 1
+        }
+        start = max(start, covered)
+        let end = min(range.upperBound, next < others.count ? others[next].lowerBound : range.upperBound)
+        guard start < end else { continue }
+        result.append(start..<end)
+        start = end
+      }
+    }
+    return result
+  }
+}
