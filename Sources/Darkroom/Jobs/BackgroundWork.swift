@@ -52,6 +52,9 @@ final class BackgroundWork {
       completion: { [send] in send(.planned(run: run, $0)) })
   }
 
+  /// Whether a manifest is being accepted or planned.
+  var isPlanning: Bool { !plannings.isEmpty }
+
   /// Records that the planning of a run has ended.
   func planned(_ run: Int) { plannings[run] = nil }
 

@@ -40,8 +40,9 @@ package struct WaitLimits {
     deadline = nil
     try checkUnsettled(jobs, now)
     try checkTrouble(jobs, inboxTrouble, now)
-    // A delivery that is stuck does not count as progress.
-    guard let limit, jobs.pending.isIdle, jobs.flow.undelivered == 0 || jobs.suspension.failures.stuckSince != nil,
+    // A manifest that is being planned is accepted before the program ends. A delivery that is stuck does not count as progress.
+    guard let limit, !jobs.work.isPlanning, jobs.pending.isIdle,
+      jobs.flow.undelivered == 0 || jobs.suspension.failures.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
     let known = known

@@ -428,6 +428,22 @@ import Transfer
     engine.shutdown()
   }
 
+  @Test func `a pause is not over before a manifest that is being planned is accepted`() throws {
+    var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    configuration.lockWait = 0
+    var waitLimits = WaitLimits(configuration, settleTime: 0)
+    jobs.suspension.space.minFree = .max
+    let now = Clock.monotonicSeconds
+    _ = jobs.suspension.update(locks: [], now: now)
+    jobs.start(try #require(jobs.table.queue.next { _ in false }))
+    // The message that it is planned has not been handled.
+    try waitLimits.check(jobs, now: now + 1)
+    try handleMessages()
+    #expect(throws: StopError.self) { try waitLimits.check(jobs, now: Clock.monotonicSeconds + 1) }
+    #expect(try deliveries.ledger.liveJobs().count == 1)
+    engine.shutdown()
+  }
+
   @Test func `while the cache is cleared for want of space no manifest counts as unsettled`() throws {
     var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     configuration.lockWait = 0
