@@ -25,6 +25,10 @@ typedef struct {
   int cancelled;                  // 1 when the caller ended the compression.
   int in_header;                  // 1 while the header is read.
   char warning[JMSG_LENGTH_MAX];  // The first warning about bytes between the header's segments; empty without one.
+  int accepts_damage;             // 1 when damaged pixels are no error.
+  char damage[JMSG_LENGTH_MAX];   // The first warning about damaged pixels; empty without one.
+  int damaged_scan;               // The scan of that warning, from 1.
+  unsigned int damaged_row;       // The row of MCUs in it, from 0.
 } cjpeg_failure;
 
 /// Replaces `error_exit`, which would exit the process: stores the error and leaves the library.
@@ -36,14 +40,32 @@ static inline void cjpeg_escape(j_common_ptr codec) {
   longjmp(failure->escape, 1);
 }
 
-/// Replaces `emit_message`, which would print: warnings are errors, as they mean damaged data, except for three about
-/// unusual headers, and for that about bytes between the header's segments, which is stored. Trace messages (level 0 and above) are dropped.
+/// Stores the first warning about damaged pixels, or makes it an error. It is always one when the data end within the first row of
+/// MCUs, as nothing would be left of the picture.
+static inline void cjpeg_damage(j_common_ptr codec) {
+  cjpeg_failure *failure = (cjpeg_failure *)codec->err;
+  if (!failure->accepts_damage || failure->in_header || !codec->is_decompressor) cjpeg_escape(codec);
+  if (failure->damage[0] != 0) return;
+  j_decompress_ptr picture = (j_decompress_ptr)codec;
+  if (codec->err->msg_code == JWRN_HIT_MARKER && picture->restart_interval == 0 && !cjpeg_has_row(picture)) {
+    cjpeg_escape(codec);
+  }
+  failure->manager.format_message(codec, failure->damage);
+  failure->damaged_scan = picture->input_scan_number;
+  failure->damaged_row = picture->input_iMCU_row;
+}
+
+/// Replaces `emit_message`, which would print: warnings mean damaged data, except for three about unusual headers, and for that
+/// about bytes between the header's segments, which is stored. Trace messages (level 0 and above) are dropped.
 static inline void cjpeg_emit(j_common_ptr codec, int level) {
   if (level >= 0) return;
   cjpeg_failure *failure = (cjpeg_failure *)codec->err;
   switch (codec->err->msg_code) {
     case JWRN_EXTRANEOUS_DATA:
-      if (!failure->in_header) cjpeg_escape(codec);
+      if (!failure->in_header) {
+        cjpeg_damage(codec);
+        return;
+      }
       if (failure->warning[0] == 0) failure->manager.format_message(codec, failure->warning);
       return;
     case JWRN_JFIF_MAJOR:
@@ -51,7 +73,7 @@ static inline void cjpeg_emit(j_common_ptr codec, int level) {
     case JWRN_NOT_SEQUENTIAL:
       return;
     default:
-      cjpeg_escape(codec);
+      cjpeg_damage(codec);
   }
 }
 
@@ -75,6 +97,7 @@ CJPEG_WRAPPER cjpeg_read_header(j_decompress_ptr codec) {
   failure->in_header = 1;
   int result = jpeg_read_header(codec, TRUE);
   failure->in_header = 0;
+  ((cjpeg_source *)codec->src)->accepts_end = failure->accepts_damage;
   return result == JPEG_HEADER_OK;
 }
 
@@ -90,6 +113,12 @@ CJPEG_WRAPPER cjpeg_consume_input(j_decompress_ptr codec, int *state) {
   CJPEG_ATTEMPT(codec);
   *state = jpeg_consume_input(codec);
   return 1;
+}
+
+/// Whether an error came from the end of the file between two scans, where `cjpeg_accept_end` put the end of the picture into a
+/// marker's segment: the scans before are complete.
+static inline boolean cjpeg_ends_between_scans(j_decompress_ptr codec) {
+  return ((cjpeg_source *)codec->src)->ended && codec->input_iMCU_row == codec->total_iMCU_rows;
 }
 
 /// `jpeg_start_output` with errors contained: starts decoding a picture with several scans after all were consumed.

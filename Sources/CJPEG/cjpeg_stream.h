@@ -17,6 +17,8 @@ typedef struct {
   off_t offset;  // Of the bytes after the buffer.
   JOCTET *buffer;
   size_t capacity;
+  int accepts_end;  // 1 when the file may end after a row of MCUs, with a warning.
+  int ended;        // 1 after that.
 } cjpeg_source;
 
 /// A file to write to, by write(2) at its offset, and the buffer for it. The caller owns both. Without a file, which a negative
@@ -31,7 +33,26 @@ typedef struct {
 /// `init_source`: nothing to do.
 static inline void cjpeg_begin_source(j_decompress_ptr codec) { (void)codec; }
 
-/// `fill_input_buffer`: the end of the file is an error.
+/// Whether a row of MCUs is complete.
+static inline boolean cjpeg_has_row(j_decompress_ptr codec) {
+  return codec->input_scan_number > 1 || codec->input_iMCU_row > 0;
+}
+
+/// Continues after the end of the file as if the picture ended there: libjpeg fills the rest. The end is an error before the
+/// first row of MCUs is complete.
+static inline boolean cjpeg_accept_end(j_decompress_ptr codec) {
+  cjpeg_source *source = (cjpeg_source *)codec->src;
+  if (!source->accepts_end || !cjpeg_has_row(codec)) ERREXIT(codec, JERR_INPUT_EOF);
+  source->ended = 1;
+  WARNMS(codec, JWRN_JPEG_EOF);
+  source->buffer[0] = 0xFF;
+  source->buffer[1] = JPEG_EOI;
+  source->manager.next_input_byte = source->buffer;
+  source->manager.bytes_in_buffer = 2;
+  return TRUE;
+}
+
+/// `fill_input_buffer`: the end of the file is an error, or accepted.
 static inline boolean cjpeg_fill(j_decompress_ptr codec) {
   cjpeg_source *source = (cjpeg_source *)codec->src;
   ssize_t count;
@@ -39,7 +60,7 @@ static inline boolean cjpeg_fill(j_decompress_ptr codec) {
     count = pread(source->descriptor, source->buffer, source->capacity, source->offset);
   } while (count < 0 && errno == EINTR);
   if (count < 0) ERREXIT(codec, JERR_FILE_READ);
-  if (count == 0) ERREXIT(codec, JERR_INPUT_EOF);
+  if (count == 0) return cjpeg_accept_end(codec);
   source->offset += count;
   source->manager.next_input_byte = source->buffer;
   source->manager.bytes_in_buffer = (size_t)count;

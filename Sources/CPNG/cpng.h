@@ -24,6 +24,8 @@ typedef struct {
   char warning[128];  // The first warning about a wrong checksum, or about one of a chunk on which more depends; empty without one.
   unsigned frames;    // Of an animation, as its chunk before the pixels says; 0 without one.
   int damage;         // What depends on that chunk, as `cpng_damage` says; 0 without one.
+  int accepts_damage;  // 1 when damaged pixels are no error.
+  long long size;      // Of a file with damaged pixels that are no error.
 } cpng_stream;
 
 /// The error function: stores the message and leaves the library.
@@ -56,21 +58,38 @@ static inline int cpng_damage(const void *name) {
 }
 
 /// The warning function of readers: stores the first about a wrong checksum of those on which most depends, or makes it an
-/// error when the pixels depend on it. Others are harmless, as `cpng_open_reader` turns those about pixels into errors.
+/// error when the pixels depend on it, unless these may be damaged; in the size and the palette it always is one. Others are harmless, as `cpng_open_reader` turns those about pixels into errors.
 static inline void cpng_warn(png_structp codec, png_const_charp message) {
   if (strstr(message, "CRC error") == NULL) return;
   cpng_stream *stream = png_get_error_ptr(codec);
   int damage = strlen(message) < 4 ? 0 : cpng_damage(message);
-  if (damage == 0) cpng_escape(codec, message);
+  if (damage == 0) {
+    if (!stream->accepts_damage || strlen(message) < 4 || cpng_has("IHDRPLTE", message)) cpng_escape(codec, message);
+    damage = 3;
+  }
   if (damage <= stream->damage) return;
   stream->damage = damage;
   strncpy(stream->warning, message, sizeof stream->warning - 1);
 }
 
+/// Makes a chunk of pixels that goes beyond the end of the file as long as what is left: libpng decodes no byte of a buffer that
+/// it cannot fill.
+static inline void cpng_shorten(cpng_stream *stream, png_bytep header) {
+  long long offset = ftello(stream->file);
+  if (memcmp(header + 4, "IDAT", 4) != 0 || offset < 0 || offset > stream->size) return;
+  long long left = stream->size - offset;
+  if (png_get_uint_32(header) > left) png_save_uint_32(header, (png_uint_32)left);
+}
+
 /// Reads from the stream; unlike libpng's function it distinguishes the end of the file from a failure of the system.
 static inline void cpng_read(png_structp codec, png_bytep bytes, size_t count) {
   cpng_stream *stream = png_get_io_ptr(codec);
-  if (fread(bytes, 1, count, stream->file) == count) return;
+  if (fread(bytes, 1, count, stream->file) == count) {
+    if (stream->accepts_damage && count == 8 && (png_get_io_state(codec) & PNG_IO_MASK_LOC) == PNG_IO_CHUNK_HDR) {
+      cpng_shorten(stream, bytes);
+    }
+    return;
+  }
   if (ferror(stream->file)) {
     stream->system_error = errno;
   } else {
@@ -91,10 +110,9 @@ static inline void cpng_write(png_structp codec, png_bytep bytes, size_t count) 
 static inline void cpng_flush(png_structp codec) { (void)codec; }
 
 /// Creates a reader. libpng interprets only the chunks that make up the picture (IHDR, PLTE, tRNS, IDAT, IEND); every
-/// warning and every wrong checksum of these is an error, and so is a wrong checksum of a chunk that is not known. All
-/// other chunks are passed to `chunk` unchanged, so that
-/// libpng neither checks colour profiles nor inflates text. `side` limits width and height, `memory` the length of a
-/// chunk other than IDAT.
+/// warning and every wrong checksum of these is an error (of pixels unless `stream` accepts damage), and so is a wrong
+/// checksum of a chunk that is not known. All other chunks are passed to `chunk` unchanged, so that libpng neither checks
+/// colour profiles nor inflates text. `side` limits width and height, `memory` the length of a chunk other than IDAT.
 CPNG_WRAPPER cpng_open_reader(
     cpng_stream *stream, png_structp *codec, png_infop *info, unsigned int side, size_t memory, void *context,
     png_user_chunk_ptr chunk) {
@@ -110,7 +128,7 @@ CPNG_WRAPPER cpng_open_reader(
   png_set_chunk_malloc_max(*codec, memory);
   png_set_chunk_cache_max(*codec, 128);
   png_set_benign_errors(*codec, 0);
-  png_set_crc_action(*codec, PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_USE);
+  png_set_crc_action(*codec, stream->accepts_damage ? PNG_CRC_WARN_USE : PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_USE);
   png_set_keep_unknown_chunks(*codec, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_read_user_chunk_fn(*codec, context, chunk);
   return 1;
@@ -145,6 +163,13 @@ CPNG_WRAPPER cpng_start_read(png_structp codec, png_infop info, int colour, int 
 CPNG_WRAPPER cpng_read_row(png_structp codec, void *row) {
   CPNG_ATTEMPT(codec);
   png_read_row(codec, row, NULL);
+  return 1;
+}
+
+/// `png_read_row` of a pass with errors contained: the pixels of later passes become those of the nearest of this one.
+CPNG_WRAPPER cpng_fill_row(png_structp codec, void *row) {
+  CPNG_ATTEMPT(codec);
+  png_read_row(codec, NULL, row);
   return 1;
 }
 

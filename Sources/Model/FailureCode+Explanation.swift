@@ -138,12 +138,13 @@ extension FailureCode {
       Explanation(
         cause: "a picture in a format or kind that is not read, such as JPEG XL",
         remedy: "convert it before; `darkroom filters` lists the formats that are read")
-    case .imageCorrupt: Explanation(cause: "the picture's data are inconsistent", remedy: "get an intact copy")
+    case .imageCorrupt:
+      Explanation(cause: "the picture's data are inconsistent", remedy: "get an intact copy; or `--damaged accept`")
     case .imageTruncated:
       Explanation(
         cause: "the file ends before the picture does; found when a picture is decoded, not when it is copied "
           + "(`none` with `keep`)",
-        remedy: "get a complete copy; if the server broke off, retry")
+        remedy: "get a complete copy; if the server broke off, retry; or `--damaged accept`")
     case .imageTooLarge:
       Explanation(
         cause: "more than `--max-pixels`, too many scans, sides that the output format cannot hold, or more memory "

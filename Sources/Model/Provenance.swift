@@ -98,6 +98,9 @@ package struct ResultKey: Sendable, Hashable {
   /// The text without the source's SHA-256.
   package let settings: String
 
+  /// Whether results of sources with damaged pixels have the key `ofDamagedSource`, or are none.
+  private let acceptsDamage: Bool
+
   /// - Parameters:
   ///   - sha256: The SHA-256 of the source.
   ///   - output: What entries do not say themselves: all but format and quality.
@@ -106,6 +109,7 @@ package struct ResultKey: Sendable, Hashable {
     isCopy = entry.isCopied
     quality = isCopy ? nil : options.quality
     metadata = output.metadata
+    acceptsDamage = output.damaged == .accept
     // Each entry has one: interpolating an enum costs as much as filtering a tiny picture.
     var settings = isCopy ? "copied " : (options.format?.rawValue ?? "keep") + " " + String(options.quality)
     if !isCopy { settings += Self.choices(output, for: options.format) + " " }
@@ -122,6 +126,28 @@ package struct ResultKey: Sendable, Hashable {
     if output.jpegCoding != .baseline, format == nil || format == .jpeg { choices += "/" + output.jpegCoding.rawValue }
     if output.pngPalette != .off, format == nil || format == .png { choices += "/palette" }
     return choices
+  }
+
+  private init(_ key: Self, settings: String, text: String) {
+    (isCopy, quality, metadata, acceptsDamage) = (key.isCopy, key.quality, key.metadata, key.acceptsDamage)
+    (self.settings, self.text) = (settings, text)
+  }
+
+  private static let damageMark = " damaged"
+
+  /// The key of the result of a source with damaged pixels. The source has no result where these are not accepted.
+  package var ofDamagedSource: ResultKey {
+    Self(self, settings: settings + Self.damageMark, text: text + Self.damageMark)
+  }
+
+  /// The key of an existing result that is the one to be made: this key, or that of a damaged source where it is accepted.
+  /// - Parameter text: The text of the result's key.
+  /// - Returns: nil when the result is another one.
+  package func key(ofResult text: String) -> ResultKey? {
+    if text == self.text { return self }
+    guard acceptsDamage, !isCopy, text.utf8.count > self.text.utf8.count else { return nil }
+    let damaged = ofDamagedSource
+    return damaged.text == text ? damaged : nil
   }
 
   package static func == (one: Self, other: Self) -> Bool { one.text == other.text }

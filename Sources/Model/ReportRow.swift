@@ -50,6 +50,8 @@ package struct ReportRow: Sendable, Equatable {
       case harmlessDamage = "harmless-damage"
       /// A damaged picture whose colours or orientation (for a copy, also its pixels) may be wrong.
       case visibleDamage = "visible-damage"
+      /// A picture of which pixels are missing or wrong; only where these are accepted.
+      case pixelDamage = "pixel-damage"
     }
 
     package let code: Code

@@ -66,7 +66,7 @@ package struct EarlierResults: Sendable {
   /// - Throws: `SystemError`. The result must then be made.
   func result(of entry: Entry, as key: ResultKey, from source: PhotoRecord.Source? = nil) throws -> DeliveredResult? {
     for output in outputs where mayBeReused {
-      guard var provenance = output.origin.flatMap(Provenance.init(text:)), provenance.key == key.text,
+      guard var provenance = output.origin.flatMap(Provenance.init(text:)), let key = key.key(ofResult: provenance.key),
         let identity = try unchangedIdentity(output)
       else { continue }
       let news = source?.news(after: provenance.answer)
@@ -93,7 +93,7 @@ package struct EarlierResults: Sendable {
       let sha256 = String(provenance.sourceSHA256)
       // A checksum of another algorithm cannot be compared without the bytes.
       guard entry.checksum.map({ $0.algorithm == .sha256 && $0.digest == sha256 }) ?? true,
-        provenance.key == ResultKey(of: sha256, for: entry, output: options).text,
+        ResultKey(of: sha256, for: entry, output: options).key(ofResult: provenance.key) != nil,
         (try? unchangedIdentity(output)) ?? nil != nil
       else { continue }
       let original = JobFolder.path(of: .original, entry.lineName, extension: provenance.source.format.fileExtension)

@@ -125,10 +125,16 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     let source = try record.source.flatMap { try self.original($0, sourcePicture.format) }
     try finish(
-      file, original.picture, original.sha256, as: key, from: sourcePicture,
+      file, original.picture, original.sha256, as: Self.key(like: live, key), from: sourcePicture,
       with: [source, makesPreviews ? previews.copy(leader, of: original.picture) : nil], since: began,
       warnings: live.result?.warnings ?? [])
     return true
+  }
+
+  /// The key of a copy of the leader's result, which may be that of a damaged source.
+  private static func key(like leader: PhotoRecord.Live, _ key: ResultKey) -> ResultKey {
+    let damaged = key.ofDamagedSource
+    return [leader.result?.key.settings, leader.reused?.settings].contains(damaged.settings) ? damaged : key
   }
 
   /// Makes the result for recipe `none` and format `keep`: the source's bytes without the metadata that `--metadata`
@@ -227,8 +233,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
     let original = try record.source.flatMap { try self.original($0, pictures.source.format) }
     let warnings = pictures.damage.map { [ReportRow.Warning($0)] } ?? []
+    let isDamaged = pictures.damage?.kind == .pixels
     try finish(
-      file, pictures.output, sha256, as: key, from: pictures.source,
+      file, pictures.output, sha256, as: isDamaged ? key.ofDamagedSource : key, from: pictures.source,
       with: [original, pictures.preview.flatMap { previews.stage($0, of: pictures.output) }], since: began,
       warnings: warnings)
   }
@@ -375,6 +382,7 @@ extension ReportRow.Warning {
     case .harmless: self.init(code: .harmlessDamage, message: "no pixel depends on it: \(damage.text)")
     case .visible:
       self.init(code: .visibleDamage, message: "the colours or the orientation may be wrong: \(damage.text)")
+    case .pixels: self.init(code: .pixelDamage, message: "pixels are missing or wrong \(damage.text)")
     }
   }
 }

@@ -13,7 +13,7 @@ import Testing
     (["run", "--filter", "x"], "did you mean \"--filters\""),
     (["run", "--metadata", "al"], "did you mean \"all\""),
     (["run", "--gallery", "of"], "off"),
-    (["run", "--damaged=accept"], "--damaged is not available in this version"),
+    (["run", "--damaged=acept"], "did you mean \"accept\""),
     (["run", "--chroma", "422"], "--chroma must be one of 420, 444"),
     (["run", "--jpeg-coding", "progresive"], "did you mean \"progressive\""),
     (["run", "--png-palette", "on"], "--png-palette must be one of off, lossless"),
@@ -186,7 +186,6 @@ import Testing
     ("name", "\"name\" is not a key, but option --name of add, run, shard"),
     ("config", "\"config\" names this file, and is not a key of it"),
     ("interval", "\"interval\" is not a key of the file, but of a rule for a host, in \"hosts\""),
-    ("damaged", "the key \"damaged\" is not available in this version"),
     ("xyz", "unknown key \"xyz\""), ("per_host", "unknown key \"per_host\"; did you mean \"per-host\"?"),
   ])
   func `a key that is none is an error that says what it is elsewhere, or names the nearest`(

@@ -49,4 +49,79 @@ import Testing
           Image.open(path).load()
       """, delivered.map { folders.outbox + "/damaged/" + $0 })
   }
+
+  /// A folder with a JPEG, `whole.jpg`, and its first half, `cut.jpg`.
+  private func halves() throws -> DarkroomFolders {
+    let folders = try DarkroomFolders()
+    let sample = try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/chelsea.jpg"))
+    try sample.write(to: URL(fileURLWithPath: folders.folder.file("whole.jpg")))
+    try sample.prefix(sample.count / 2).write(to: URL(fileURLWithPath: folders.folder.file("cut.jpg")))
+    return folders
+  }
+
+  /// Runs a job of the two pictures, of which the first half occurs twice, and returns its rows by name.
+  private func run(
+    _ folders: DarkroomFolders, _ options: [String], status: Int32
+  ) throws -> [String: Report.Row] {
+    try folders.drop("damaged.txt", "cut.jpg\ncut.jpg\nwhole.jpg\n")
+    let finished = try folders.run(["--file-root", folders.folder.path] + options)
+    #expect(finished.status == status, "\(finished.error)")
+    let rows = try folders.validReport("damaged").entries
+    #expect(rows.count == 3)
+    return Dictionary(rows.map { ($0.name, $0) }) { first, _ in first }
+  }
+
+  private static let names = ["cut", "cut-2"]
+
+  @Test(arguments: ["process", "none"])
+  func `a cut off picture is used with a warning where that is accepted, and nowhere else`(isolation: String) throws {
+    let folders = try halves()
+    let isolated = ["--isolation", isolation]
+    var rows = try run(folders, isolated, status: 1)
+    for name in Self.names { #expect(rows[name]?.error?.code == "image-truncated") }
+    #expect(rows["whole"]?.state == "filtered")
+
+    rows = try run(folders, isolated + ["--damaged", "accept"], status: 0)
+    let whole = try #require(rows["whole"]?.output)
+    for name in Self.names {
+      let row = try #require(rows[name])
+      #expect(row.warnings?.map(\.code) == ["pixel-damage"])
+      let message = try #require(row.warnings?.first?.message)
+      #expect(
+        message.wholeMatch(of: /pixels are missing or wrong after \d+ of 300 rows: Premature end of JPEG file/) != nil,
+        "\(message)")
+      #expect(row.output?.width == whole.width && row.output?.height == whole.height)
+    }
+    #expect(rows["whole"]?.warnings == nil && rows["whole"]?.reused == true, "intact pictures have the same key")
+
+    rows = try run(folders, isolated + ["--damaged", "accept"], status: 0)
+    for name in Self.names + ["whole"] { #expect(rows[name]?.reused == true) }
+    rows = try run(folders, isolated + ["--damaged", "fail"], status: 1)
+    for name in Self.names { #expect(rows[name]?.error?.code == "image-truncated") }
+    #expect(rows["whole"]?.reused == true)
+  }
+
+  @Test(arguments: [false, true])
+  func `without the ledger, reports know which results are of damaged pictures`(isAccepted: Bool) throws {
+    let folders = try halves()
+    let options = ["--cache-size", "0", "--damaged"]
+    _ = try run(folders, options + ["accept"], status: 0)
+    try FileManager.default.removeItem(atPath: folders.outbox + "/.darkroom/ledger.sqlite")
+    let rows = try run(folders, options + [isAccepted ? "accept" : "fail"], status: isAccepted ? 0 : 1)
+    for name in Self.names {
+      #expect(rows[name]?.reused ?? false == isAccepted && (rows[name]?.error == nil) == isAccepted)
+    }
+    #expect(rows["whole"]?.reused == true)
+  }
+
+  @Test func `a copy of a cut off picture is the cut off file, whether damage is accepted or not`() throws {
+    let folders = try halves()
+    for policy in ["fail", "accept"] {
+      let rows = try run(folders, ["--filters", "none", "--metadata", "all", "--damaged", policy], status: 0)
+      #expect(rows["cut"]?.warnings == nil && (rows["cut"]?.reused ?? false) == (policy == "accept"))
+      #expect(
+        try folders.contents("damaged/images/cut.jpg")
+          == Data(contentsOf: URL(fileURLWithPath: folders.folder.file("cut.jpg"))))
+    }
+  }
 }

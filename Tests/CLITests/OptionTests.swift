@@ -25,7 +25,6 @@ import Testing
     #expect(Set(OptionTable.general.map(\.variable)).count == OptionTable.general.count)
     #expect(Set(options.compactMap(\.letter)).count == options.compactMap(\.letter).count)
     #expect(Set(options.flatMap { $0.commands ?? [] }).subtracting(CommandTable.all.map(\.name)).isEmpty)
-    #expect(OptionTable.unavailable.isDisjoint(with: options.map(\.name)))
   }
 
   @Test(arguments: [

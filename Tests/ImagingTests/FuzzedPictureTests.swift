@@ -21,7 +21,8 @@ import Testing
     for recipe in ["sepia(0.8)", "invert(1) contrast(2)", "opacity(0.5)", "resize(exact 13 3)", Self.geometry] {
       for format in ImageFormat.allCases where format.isWritable {
         for metadata in MetadataPolicy.allCases {
-          let options = OutputOptions(format: format, metadata: metadata)
+          let options = OutputOptions(
+            format: format, metadata: metadata, damaged: metadata == .copyright ? .fail : .accept)
           do {
             try fixture.pass(path, to: fixture.folder.file("out"), recipe: recipe, options: options)
           } catch let error as ImagingError {

@@ -60,8 +60,6 @@ struct Arguments: Equatable {
   }
 
   private static func unknown(_ name: String) -> UsageError {
-    OptionTable.unavailable.contains(name)
-      ? UsageError.unavailable("the option --\(name)")
-      : UsageError.unknown("option", "--" + name, prefix: "--", among: OptionTable.all.map { "--" + $0.name })
+    .unknown("option", "--" + name, prefix: "--", among: OptionTable.all.map { "--" + $0.name })
   }
 }

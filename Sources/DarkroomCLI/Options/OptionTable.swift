@@ -27,9 +27,6 @@ enum OptionTable {
     return options.first { option in command.map(option.isTaken) ?? true } ?? options.first
   }
 
-  /// Options that a later version will have.
-  static let unavailable: Set = ["damaged"]
-
   private static let oneCommand = [
     Option(
       "name", \.jobName, .text("JOB"), of: ["add", "run", "shard"], isForOneCall: true,
@@ -131,6 +128,9 @@ enum OptionTable {
       "whether PNG of at most 256 colours gets a palette; the pixels are the same"),
     Option(
       "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
+    Option(
+      "damaged", \.configuration.output.damaged, .choice,
+      "whether a picture that is cut off or broken fails, or what can be read of it is used, with a warning"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),
     Option(
       "min-pixels", \.configuration.minPixels, .pixels,

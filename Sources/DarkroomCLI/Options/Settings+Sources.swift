@@ -105,11 +105,8 @@ extension Settings {
       guard variable.hasPrefix("DARKROOM_"), !reserved.contains(where: variable.hasPrefix), variable != secretVariable
       else { return nil }
       guard let option = OptionTable.general.first(where: { $0.variable == variable }) else {
-        let name = variable.dropFirst("DARKROOM_".count).lowercased().replacing("_", with: "-")
-        throw OptionTable.unavailable.contains(name)
-          ? UsageError.unavailable("the environment variable \(variable)")
-          : UsageError.unknown(
-            "environment variable", variable, prefix: "DARKROOM_", among: OptionTable.general.map(\.variable))
+        throw UsageError.unknown(
+          "environment variable", variable, prefix: "DARKROOM_", among: OptionTable.general.map(\.variable))
       }
       return (option, value)
     }
@@ -123,7 +120,6 @@ extension Settings {
   }
 
   private static func unknownKey(_ key: String) -> UsageError {
-    if OptionTable.unavailable.contains(key) { return .unavailable("the key \"\(key)\"") }
     if key == "config" { return UsageError("\"config\" names this file, and is not a key of it") }
     if let option = OptionTable.all.first(where: { $0.name == key }) {
       let takers = OptionTable.all.filter { $0.name == key }.flatMap { $0.commands ?? [] }

@@ -13,7 +13,4 @@ struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
       to: String(name.dropFirst(prefix.count)), among: known.map { String($0.dropFirst(prefix.count)) })
     return UsageError("unknown \(what) \"\(name)\"" + (nearest.map { "; did you mean \"\(prefix)\($0)\"?" } ?? ""))
   }
-
-  /// A name that a later version will know.
-  static func unavailable(_ what: String) -> UsageError { UsageError("\(what) is not available in this version") }
 }

@@ -21,6 +21,8 @@ package struct ImagePass: Sendable {
   ) {
     self.recipe = recipe
     self.options = options
+    var limits = limits
+    limits.damaged = options.damaged
     self.limits = limits
     self.previewThreshold = previewThreshold
   }

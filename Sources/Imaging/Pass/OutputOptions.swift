@@ -13,11 +13,14 @@ package struct OutputOptions: Sendable, Hashable {
   package var pngPalette: PNGPalette
   /// How much of EXIF, XMP and IPTC is kept; default `copyright`.
   package var metadata: MetadataPolicy
+  /// What becomes of a source with damaged pixels; default `fail`.
+  package var damaged: DamagePolicy
 
   /// Creates options with the defaults above.
   package init(
     format: ImageFormat? = nil, quality: Int = 85, chroma: ChromaChoice? = nil, jpegCoding: JPEGCoding = .baseline,
-    pngPalette: PNGPalette = .off, metadata: MetadataPolicy = .copyright
+    pngPalette: PNGPalette = .off, metadata: MetadataPolicy = .copyright,
+    damaged: DamagePolicy = .fail
   ) {
     self.format = format
     self.quality = quality
@@ -25,5 +28,6 @@ package struct OutputOptions: Sendable, Hashable {
     self.jpegCoding = jpegCoding
     self.pngPalette = pngPalette
     self.metadata = metadata
+    self.damaged = damaged
   }
 }

@@ -9,6 +9,9 @@ package struct ImageLimits: Sendable {
   /// The memory shared by all pictures that cannot be processed row by row.
   package var memory: WholePictureMemory
 
+  /// What becomes of a picture with damaged pixels. Default `fail`.
+  package var damaged = DamagePolicy.fail
+
   /// Whether damage that makes a library execute something else is confined to this process. Default: false.
   package var isConfined = false
 

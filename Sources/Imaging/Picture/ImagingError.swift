@@ -56,27 +56,3 @@ package struct ImagingError: Error, Sendable, CustomStringConvertible {
 
   package var description: String { "\(code.rawValue): \(message)" }
 }
-
-/// Damage of a picture that is nevertheless decoded or copied: of what says how samples are shown. Damage of what samples are
-/// decoded with, such as tables, palettes and transparency, is an error.
-package struct PictureDamage: Sendable, Equatable {
-  /// The effect of the damage.
-  package enum Kind: Sendable, CaseIterable {
-    /// No visible effect: neither pixels nor colours nor the orientation depend on it.
-    case harmless
-    /// The picture may look different: its colours or its orientation, or in a copy its pixels.
-    case visible
-  }
-
-  package let kind: Kind
-  /// The damage, in the library's words.
-  package let text: String
-
-  package init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
-
-  /// The first damage, or the first visible one if there is any.
-  static func worse(_ first: PictureDamage?, _ next: PictureDamage) -> PictureDamage {
-    guard let first, first.kind == .visible || next.kind == .harmless else { return next }
-    return first
-  }
-}

@@ -22,6 +22,9 @@ final class PackedRow {
 
   deinit { memory.deallocate() }
 
+  /// Makes all pixels transparent, or black when the row has no alpha.
+  func clear() { bytes.initializeMemory(as: UInt8.self, repeating: 0, count: width * layout.packedBytes) }
+
   /// Loads a vector from the row, seen as an array of such vectors.
   @inline(__always)
   func vector<Vector: BitwiseCopyable>(_ index: Int, as type: Vector.Type) -> Vector {

@@ -39,6 +39,7 @@ package struct DecodingTask: Sendable {
   func allows(_ result: ImagePassResult) -> Bool {
     [result.source, result.output].allSatisfy { $0.width * $0.height <= maxPixels }
       && result.output.format == options.format ?? result.source.format.resultFormat
+      && (result.damage?.kind != .pixels || options.damaged == .accept)
   }
 
   /// The preview that a result may have; nil when it has none.
@@ -56,6 +57,7 @@ package struct DecodingTask: Sendable {
     writer.writeByte(index(of: options.jpegCoding, in: JPEGCoding.allCases))
     writer.writeByte(index(of: options.pngPalette, in: PNGPalette.allCases))
     writer.writeByte(index(of: options.metadata, in: MetadataPolicy.allCases))
+    writer.writeByte(index(of: options.damaged, in: DamagePolicy.allCases))
     writer.writeByte(options.format.map { index(of: $0, in: ImageFormat.allCases) + 1 } ?? 0)
     writer.writeRest(recipe.description)
     return writer.bytes
@@ -72,6 +74,7 @@ package struct DecodingTask: Sendable {
       let jpegCoding = reader.member(of: JPEGCoding.allCases),
       let pngPalette = reader.member(of: PNGPalette.allCases),
       let metadata = reader.member(of: MetadataPolicy.allCases),
+      let damaged = reader.member(of: DamagePolicy.allCases),
       let format = reader.member(of: formats), let recipe = recipe(reader.restText())
     else { return nil }
     (self.maxPixels, self.minPixels) = (maxPixels, minPixels)
@@ -79,7 +82,7 @@ package struct DecodingTask: Sendable {
     self.recipe = recipe
     options = OutputOptions(
       format: format, quality: Int(quality), chroma: chroma, jpegCoding: jpegCoding, pngPalette: pngPalette,
-      metadata: metadata)
+      metadata: metadata, damaged: damaged)
   }
 }
 

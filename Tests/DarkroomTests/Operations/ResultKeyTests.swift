@@ -24,4 +24,21 @@ import Testing
     }
     #expect(try settings(nil, recipe: "none", chosen) == "copied copyright")
   }
+
+  @Test func `a result of a damaged source is reused where damage is accepted, one of an intact source everywhere`()
+    throws
+  {
+    let entry = try Entry.sample(recipe: "sepia(1)")
+    let (failing, accepting) = (
+      ResultKey(of: "ab", for: entry, output: OutputOptions()),
+      ResultKey(of: "ab", for: entry, output: OutputOptions(damaged: .accept))
+    )
+    #expect(failing == accepting)
+    let damaged = accepting.ofDamagedSource
+    #expect(damaged.settings == accepting.settings + " damaged" && damaged.text == "ab " + damaged.settings)
+    for key in [failing, accepting] { #expect(key.key(ofResult: failing.text) == key) }
+    #expect(accepting.key(ofResult: damaged.text) == damaged)
+    #expect(failing.key(ofResult: damaged.text) == nil)
+    #expect(accepting.key(ofResult: damaged.text + " damaged") == nil && accepting.key(ofResult: "cd") == nil)
+  }
 }

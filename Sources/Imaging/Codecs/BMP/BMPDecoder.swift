@@ -12,6 +12,9 @@ final class BMPDecoder: RowDecoder {
   private var picture: PackedPicture?
   private var band: Band
   private var nextRow = 0
+  private var accepted: AcceptedDamage
+  /// The rows that the file has, from the first stored one on.
+  private var storedRows: Int
 
   /// Rows that are read from the file at once.
   private struct Band {
@@ -24,6 +27,7 @@ final class BMPDecoder: RowDecoder {
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
     file = FileReader(descriptor)
+    accepted = AcceptedDamage(limits.damaged)
     header = try BMPHeader(file, limits: limits)
     info = ImageInfo(format: .bmp, width: header.width, height: header.height)
     do throws(ImagingError) {
@@ -35,6 +39,7 @@ final class BMPDecoder: RowDecoder {
     }
     packed = PackedRow(width: info.width, layout: layout)
     band = Band()
+    storedRows = header.height
     var metadata = Metadata()
     if let range = header.profile {
       let profile = try file.bytes(range.count, at: range.lowerBound)
@@ -52,12 +57,15 @@ final class BMPDecoder: RowDecoder {
     return PackedPicture.bytes(width: info.width, height: info.height, layout: layout)
   }
 
+  var damage: PictureDamage? { accepted.damage }
+
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
-    guard case .runs = header.storage else { return }
+    guard case .runs = header.storage else { return try checkEnd() }
     let picture = try PackedPicture(width: info.width, height: info.height, layout: layout)
-    var (runs, count) = (BMPRuns(file, header), 0)
-    while let span = try runs.next() {
-      count += 1
+    self.picture = picture
+    var (runs, count, lastRow) = (BMPRuns(file, header), 0, 0)
+    while let span = try next(of: &runs, after: lastRow) {
+      (count, lastRow) = (count + 1, span.row)
       if count % 4096 == 0, isCancelled() { throw .cancelled }
       let row = picture.row(header.isTopDown ? span.row : info.height - 1 - span.row)
       for index in 0..<span.count {
@@ -65,7 +73,27 @@ final class BMPDecoder: RowDecoder {
         row.storeBytes(of: pixel, toByteOffset: 4 * (span.column + index), as: UInt32.self)
       }
     }
-    self.picture = picture
+  }
+
+  /// The next span; nil at the end, and at damage that is accepted.
+  private func next(of runs: inout BMPRuns, after row: Int) throws(ImagingError) -> BMPRuns.Span? {
+    do throws(ImagingError) {
+      return try runs.next()
+    } catch {
+      try accepted.end(with: error, hasRows: row > 0, .rows(row, of: info.height))
+      return nil
+    }
+  }
+
+  /// Finds the rows that the file has when it may be cut off.
+  private func checkEnd() throws(ImagingError) {
+    guard accepted.isPossible else { return }
+    // The padding of the last row may be missing.
+    let padding = header.rowBytes - (header.width * header.bits + 7) / 8
+    let stored = (try file.size() - header.pixelOffset + Int64(padding)) / Int64(header.rowBytes)
+    guard stored < header.height else { return }
+    storedRows = max(Int(stored), 0)
+    try accepted.end(with: .truncatedBMP, hasRows: storedRows > 0, .rows(storedRows, of: header.height))
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
@@ -74,7 +102,13 @@ final class BMPDecoder: RowDecoder {
       picture.copyRow(nextRow, to: packed.bytes)
     } else {
       let stored = header.isTopDown ? nextRow : info.height - 1 - nextRow
-      if !band.rows.contains(stored) { band = try Self.band(with: stored, isFirst: header.isTopDown, header, file) }
+      guard stored < storedRows else {
+        packed.clear()
+        return row.unpack(packed)
+      }
+      if !band.rows.contains(stored) {
+        band = try Self.band(with: stored, isFirst: header.isTopDown, of: storedRows, header, file)
+      }
       expand((stored - band.rows.lowerBound) * header.rowBytes)
     }
     row.unpack(packed)
@@ -85,11 +119,11 @@ final class BMPDecoder: RowDecoder {
 
   /// Reads some rows in the order of the file, of which one is the first or the last.
   private static func band(
-    with row: Int, isFirst: Bool, _ header: BMPHeader, _ file: FileReader
+    with row: Int, isFirst: Bool, of height: Int, _ header: BMPHeader, _ file: FileReader
   ) throws(ImagingError) -> Band {
     let count = max(bandBytes / header.rowBytes, 1)
     let first = isFirst ? row : max(row - count + 1, 0)
-    let rows = first..<min(first + count, header.height)
+    let rows = first..<min(first + count, height)
     let needed = (rows.count - 1) * header.rowBytes + (header.width * header.bits + 7) / 8
     var bytes = try file.bytes(
       rows.count * header.rowBytes, at: header.pixelOffset + Int64(first) * Int64(header.rowBytes))

@@ -10,8 +10,11 @@ struct GIFContainer {
   let ending: GIFBlocks.Ending
 
   /// Reads the blocks of a file.
+  /// - Parameter damaged: Whether what follows the first frame may be damaged. Default: it must not.
   /// - Throws: `image-truncated` when the file ends before the data of the first frame, `image-corrupt`, `io`, `cancelled`.
-  init(_ file: FileReader, readsMetadata: Bool = true) throws(ImagingError) {
+  init(
+    _ file: FileReader, readsMetadata: Bool = true, damaged: DamagePolicy = .fail
+  ) throws(ImagingError) {
     var blocks = try GIFBlocks(file, readsMetadata: readsMetadata)
     var (first, frames, metadata) = (GIFFrame?.none, 0, Metadata())
     while let block = try blocks.next() {
@@ -25,11 +28,13 @@ struct GIFContainer {
       }
     }
     ending = blocks.ending ?? .truncated
-    guard ending != .invalid else { throw .gif("there is no block where one must begin") }
+    guard ending != .invalid || damaged == .accept && first != nil else { throw Self.missingBlock }
     guard let first else { throw ending == .complete ? .gif("it has no picture") : .truncatedGIF }
     (width, height) = (max(blocks.width, first.column + first.width), max(blocks.height, first.row + first.height))
     (frame, self.frames, self.metadata) = (first, frames, metadata)
   }
+
+  static let missingBlock = ImagingError.gif("there is no block where one must begin")
 
   /// Damage behind the data of the last frame, with which nothing is lost that would be shown.
   var damage: PictureDamage? { ending == .withoutTrailer ? PictureDamage(.harmless, "the GIF has no trailer") : nil }

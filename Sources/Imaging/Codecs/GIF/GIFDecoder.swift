@@ -8,7 +8,6 @@ final class GIFDecoder: RowDecoder {
   let chroma = ChromaSampling.yuv444
   let hasFewColours = true
   let metadata: Metadata
-  let damage: PictureDamage?
 
   private let container: GIFContainer
   private let stream: StdioStream
@@ -18,20 +17,26 @@ final class GIFDecoder: RowDecoder {
   private var indices: [UInt8]
   private var packed: PackedRow?
   private var nextRow = 0
+  private var accepted: AcceptedDamage
+  /// The rows of the frame that were read.
+  private var readRows = 0
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
-    container = try GIFContainer(FileReader(descriptor))
+    container = try GIFContainer(FileReader(descriptor), damaged: limits.damaged)
     try limits.check(width: container.width, height: container.height)
     stream = try StdioStream(reading: descriptor)
     info = ImageInfo(format: .gif, width: container.width, height: container.height, frames: container.frames)
     let frame = container.frame
     let isCovered = frame.width == info.width && frame.height == info.height
     layout = PixelLayout(isGrey: false, hasAlpha: frame.hasAlpha || !isCovered, is16Bit: false)
-    (metadata, damage) = (container.metadata, container.damage)
+    metadata = container.metadata
+    accepted = AcceptedDamage(limits.damaged)
     indices = [UInt8](repeating: 0, count: frame.width)
   }
 
   deinit { cgif_close(codec) }
+
+  var damage: PictureDamage? { accepted.damage ?? container.damage }
 
   /// The indices of an interlaced frame.
   var wholePictureBytes: Int { container.frame.isInterlaced ? container.frame.width * container.frame.height : 0 }
@@ -48,18 +53,20 @@ final class GIFDecoder: RowDecoder {
     guard frame.isInterlaced else { return }
     let picture = try PackedPicture(
       width: frame.width, height: frame.height, layout: PixelLayout(isGrey: true, hasAlpha: false, is16Bit: false))
-    var count = 0
-    for (first, step) in [(0, 8), (4, 8), (2, 4), (1, 2)] {
+    self.picture = picture
+    for (first, step, height) in [(0, 8, 8), (4, 8, 4), (2, 4, 2), (1, 2, 1)] {
       for row in stride(from: first, to: frame.height, by: step) {
-        if count % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
-        count += 1
-        try readIndices()
+        if readRows % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
+        guard try readIndices() else { return }
+        // Rows of later passes, which may be missing, are those of this one until then.
+        let copies = accepted.isPossible ? min(height, frame.height - row) : 1
         indices.withUnsafeBytes {
-          picture.row(row).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
+          for copy in 0..<copies {
+            picture.row(row + copy).copyMemory(from: $0.baseAddress.unsafelyUnwrapped, byteCount: $0.count)
+          }
         }
       }
     }
-    self.picture = picture
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
@@ -67,12 +74,7 @@ final class GIFDecoder: RowDecoder {
     let frame = container.frame
     let index = nextRow - frame.row
     nextRow += 1
-    if (0..<frame.height).contains(index) {
-      if let picture {
-        indices.withUnsafeMutableBytes { picture.copyRow(index, to: $0.baseAddress.unsafelyUnwrapped) }
-      } else {
-        try readIndices()
-      }
+    if try hasIndices(ofRow: index) {
       let target = packed.bytes + 4 * frame.column
       frame.pixels.withUnsafeBufferPointer { pixels in
         for (column, index) in indices.enumerated() {
@@ -80,19 +82,46 @@ final class GIFDecoder: RowDecoder {
         }
       }
     } else {
-      packed.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 4 * info.width)
+      packed.clear()
     }
     row.unpack(packed)
   }
 
+  /// Gets the indices of a row of the frame.
+  /// - Returns: Whether there are any: the row is within the frame, and was read.
+  private func hasIndices(ofRow index: Int) throws(ImagingError) -> Bool {
+    guard (0..<container.frame.height).contains(index) else { return false }
+    guard let picture else { return try readIndices() }
+    indices.withUnsafeMutableBytes { picture.copyRow(index, to: $0.baseAddress.unsafelyUnwrapped) }
+    // Of the first pass, row 8 n is the first of 8.
+    return !accepted.isAtEnd || index < readRows * 8
+  }
+
   func finish() throws(ImagingError) {
-    guard container.ending != .truncated else {
-      throw ImagingError(code: .imageTruncated, message: "the GIF ends before its last frame does")
+    switch container.ending {
+    case .complete, .withoutTrailer: return
+    case .invalid: try accept(GIFContainer.missingBlock)
+    case .truncated:
+      try accept(ImagingError(code: .imageTruncated, message: "the GIF ends before its last frame does"))
     }
   }
 
-  private func readIndices() throws(ImagingError) {
-    try Self.check(cgif_read_row(codec, &indices, Int32(indices.count)))
+  /// Reads the next row of the frame in the order of the file.
+  /// - Returns: Whether there was one.
+  private func readIndices() throws(ImagingError) -> Bool {
+    guard !accepted.isAtEnd else { return false }
+    do throws(ImagingError) {
+      try Self.check(cgif_read_row(codec, &indices, Int32(indices.count)))
+      readRows += 1
+      return true
+    } catch {
+      try accept(error)
+      return false
+    }
+  }
+
+  private func accept(_ error: ImagingError) throws(ImagingError) {
+    try accepted.end(with: error, hasRows: readRows > 0, .rows(readRows, of: container.frame.height))
   }
 
   private static func check(_ failure: cgif_failure) throws(ImagingError) {

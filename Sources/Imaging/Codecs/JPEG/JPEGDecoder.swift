@@ -7,7 +7,8 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
   let layout: PixelLayout
   let chroma: ChromaSampling
   let metadata: Metadata
-  let damage: PictureDamage?
+  private let headerDamage: PictureDamage?
+  private var accepted: AcceptedDamage
 
   private let codec: UnsafeMutablePointer<jpeg_decompress_struct>
   private let failure: JPEGFailure
@@ -21,6 +22,7 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
     let (source, coefficients, failure) = (JPEGSource(descriptor), JPEGCoefficients(), JPEGFailure())
     let codec = UnsafeMutablePointer<jpeg_decompress_struct>.allocate(capacity: 1)
     codec.initialize(to: jpeg_decompress_struct())
+    failure.storage.pointee.accepts_damage = limits.damaged == .accept ? 1 : 0
     do throws(ImagingError) {
       guard cjpeg_open_source(codec, failure.storage, source.storage, coefficients.storage) == 1,
         cjpeg_read_header(codec) == 1
@@ -37,10 +39,14 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
       if failure.warning != nil {
         let file = FileReader(descriptor)
         let header = try JPEGHeader(file, limits: limits)
-        if let error = header.decodingError { throw error }
-        damage = try header.damage(in: file)
+        if let error = header.decodingError {
+          guard limits.damaged == .accept else { throw error }
+          headerDamage = PictureDamage(.rows(0, of: height), error.message)
+        } else {
+          headerDamage = try header.damage(in: file)
+        }
       } else {
-        damage = nil
+        headerDamage = nil
       }
       let (metadata, frames) = JPEGMetadataReader.metadata(of: descriptor)
       let isCMYK = [JCS_CMYK, JCS_YCCK].contains(codec.pointee.jpeg_color_space)
@@ -58,6 +64,7 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
     self.source = source
     self.coefficients = coefficients
     memory = limits.memory
+    accepted = AcceptedDamage(limits.damaged)
     layout = PixelLayout(isGrey: codec.pointee.jpeg_color_space == JCS_GRAYSCALE, hasAlpha: false, is16Bit: false)
     chroma = Self.chroma(of: codec.pointee)
   }
@@ -65,6 +72,13 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
   deinit {
     jpeg_destroy_decompress(codec)
     codec.deallocate()
+  }
+
+  var damage: PictureDamage? {
+    let rows = Int(codec.pointee.max_v_samp_factor * DCTSIZE)
+    let isMultiScan = codec.pointee.buffered_image != 0
+    let damage = failure.damage(rows: rows, of: info.height, isMultiScan: isMultiScan) ?? accepted.damage
+    return damage.map { .worse(headerDamage, $0) } ?? headerDamage
   }
 
   /// The coefficients of a picture with several scans.
@@ -122,7 +136,8 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
   }
 
   func finish() throws(ImagingError) {
-    guard cjpeg_finish_decompress(codec) == 1 else { throw failure.whileDecoding }
+    if accepted.isAtEnd || cjpeg_finish_decompress(codec) == 1 { return }
+    try accepted.end(with: failure.whileDecoding, hasRows: true, .rows(info.height, of: info.height))
   }
 
   private func begin(isCancelled: () -> Bool) throws(ImagingError) {
@@ -138,10 +153,17 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
     var state: Int32 = 0
     repeat {
       if isCancelled() { throw .cancelled }
-      guard cjpeg_consume_input(codec, &state) == 1 else { throw failure.whileDecoding }
+      guard cjpeg_consume_input(codec, &state) == 1 else {
+        let scan = Int(codec.pointee.input_scan_number)
+        let hasRows = cjpeg_ends_between_scans(codec) != 0
+        try accepted.end(with: failure.whileDecoding, hasRows: hasRows, .refinement("scan", number: scan))
+        break
+      }
       try ImageLimits.check(scans: Int(codec.pointee.input_scan_number), of: size)
     } while state != JPEG_REACHED_EOI
     guard cjpeg_start_output(codec) == 1 else { throw failure.whileDecoding }
+    // Without more scans than are shown the library would read on.
+    if accepted.isAtEnd { codec.pointee.input_scan_number += 1 }
   }
 
   private static func checkColours(_ codec: jpeg_decompress_struct) throws(ImagingError) {

@@ -49,6 +49,20 @@ final class JPEGFailure {
     return text.isEmpty ? nil : text
   }
 
+  /// The first damage of pixels that was accepted; nil without any.
+  /// - Parameters:
+  ///   - rows: The rows of pixels in one of MCUs.
+  ///   - height: The rows of the picture.
+  ///   - isMultiScan: Whether the picture has several scans.
+  func damage(rows: Int, of height: Int, isMultiScan: Bool) -> PictureDamage? {
+    let text = withUnsafeBytes(of: storage.pointee.damage) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    guard !text.isEmpty else { return nil }
+    let complete = min(Int(storage.pointee.damaged_row) * rows, height)
+    let scan = Int(storage.pointee.damaged_scan) + (complete == height ? 1 : 0)
+    let isRefined = isMultiScan && scan > 1
+    return PictureDamage(isRefined ? .refinement("scan", number: scan) : .rows(complete, of: height), text)
+  }
+
   private var text: String {
     withUnsafeBytes(of: storage.pointee.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

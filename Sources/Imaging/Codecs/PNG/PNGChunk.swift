@@ -48,8 +48,8 @@ enum PNGChunk {
   /// The kind of damage of a wrong checksum in a chunk of this name; nil when the picture cannot be decoded with it.
   static func damage(of name: [UInt8]) -> PictureDamage.Kind? { name.count == 4 ? damage(Int(cpng_damage(name))) : nil }
 
-  /// The kind of damage for a number of `cpng_damage`.
-  static func damage(_ number: Int) -> PictureDamage.Kind? { number == 0 ? nil : number == 1 ? .harmless : .visible }
+  /// The kind of damage for a number of `cpng_damage`, or for 3, that of accepted damage of pixels.
+  static func damage(_ number: Int) -> PictureDamage.Kind? { PictureDamage.Kind(rawValue: number - 1) }
 
   /// Whether chunks of this name affect the pixels.
   static func affectsPixels(_ name: [UInt8]) -> Bool { pixelChunks.contains(name) }

@@ -14,6 +14,7 @@ final class PNGDecoder: RowDecoder {
   private var packed: PackedRow?
   private var picture: PackedPicture?
   private var nextRow = 0
+  private var accepted: AcceptedDamage
 
   /// The longest chunk besides IDAT.
   static let maxChunkBytes = 16 << 20
@@ -32,7 +33,9 @@ final class PNGDecoder: RowDecoder {
   }
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
-    let failure = PNGFailure(try StdioStream(reading: descriptor))
+    let bytes = limits.damaged == .accept ? try FileReader(descriptor).size() : nil
+    let failure = PNGFailure(try StdioStream(reading: descriptor), acceptsDamageIn: bytes)
+    accepted = AcceptedDamage(limits.damaged)
     var (codec, header): (png_structp?, png_infop?)
     let side = UInt32(clamping: min(max(limits.maxPixels, 1), ImageLimits.maxSide))
     do throws(ImagingError) {
@@ -67,7 +70,8 @@ final class PNGDecoder: RowDecoder {
     png_destroy_read_struct(&codec, &header, nil)
   }
 
-  var damage: PictureDamage? { failure.damage }
+  /// Where rows are missing says more than a wrong checksum.
+  var damage: PictureDamage? { accepted.damage ?? failure.damage }
 
   /// The pixels of an interlaced picture, as colour, which may be requested.
   var wholePictureBytes: Int {
@@ -89,26 +93,36 @@ final class PNGDecoder: RowDecoder {
     guard let packed else { throw failure.whileDecoding }
     if let picture {
       picture.copyRow(nextRow, to: packed.bytes)
-    } else {
-      guard cpng_read_row(codec, packed.bytes) == 1 else { throw failure.whileDecoding }
+    } else if accepted.isAtEnd || cpng_read_row(codec, packed.bytes) != 1 {
+      try accepted.end(with: failure.whileDecoding, hasRows: nextRow > 0, .rows(nextRow, of: info.height))
+      packed.clear()
     }
     nextRow += 1
     row.unpack(packed)
   }
 
   func finish() throws(ImagingError) {
-    guard cpng_read_end(codec) == 1 else { throw failure.whileDecoding }
+    if accepted.isAtEnd || cpng_read_end(codec) == 1 { return }
+    try accepted.end(with: failure.whileDecoding, hasRows: true, .rows(nextRow, of: info.height))
   }
 
-  /// Reads the passes of an interlaced picture, each of which covers the whole picture.
+  /// Reads the passes of an interlaced picture, each of which covers the whole picture. Where passes may be missing, each fills
+  /// what later ones refine.
   private func readPasses(
     _ passes: Int, of layout: PixelLayout, isCancelled: () -> Bool
   ) throws(ImagingError) -> PackedPicture {
+    let fillsPasses = accepted.isPossible
     let picture = try PackedPicture(width: info.width, height: info.height, layout: layout)
-    for _ in 0..<passes {
+    for pass in 1...passes {
       for row in 0..<info.height {
         if row % 8 == 0, isCancelled() { throw .cancelled }
-        guard cpng_read_row(codec, picture.row(row)) == 1 else { throw failure.whileDecoding }
+        let isRead =
+          fillsPasses ? cpng_fill_row(codec, picture.row(row)) : cpng_read_row(codec, picture.row(row))
+        guard isRead == 1 else {
+          let place: PictureDamage.Place = pass == 1 ? .rows(row, of: info.height) : .refinement("pass", number: pass)
+          try accepted.end(with: failure.whileDecoding, hasRows: pass > 1 || row > 0, place)
+          return picture
+        }
       }
     }
     return picture

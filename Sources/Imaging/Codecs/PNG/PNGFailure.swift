@@ -7,11 +7,14 @@ final class PNGFailure {
   let storage: UnsafeMutablePointer<cpng_stream>
   private let stream: StdioStream
 
-  init(_ stream: StdioStream) {
+  /// - Parameter bytes: The size of a file whose damaged pixels are accepted. Default: nil, they are an error.
+  init(_ stream: StdioStream, acceptsDamageIn bytes: Int64? = nil) {
     self.stream = stream
     storage = .allocate(capacity: 1)
     storage.initialize(to: cpng_stream())
     storage.pointee.file = stream.file
+    storage.pointee.accepts_damage = bytes == nil ? 0 : 1
+    storage.pointee.size = bytes ?? 0
   }
 
   deinit { storage.deallocate() }
@@ -34,7 +37,7 @@ final class PNGFailure {
   var damage: PictureDamage? {
     guard let kind = PNGChunk.damage(Int(storage.pointee.damage)) else { return nil }
     let text = withUnsafeBytes(of: storage.pointee.warning) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    return PictureDamage(kind, text)
+    return PictureDamage(kind, kind == .pixels ? "somewhere: \(text)" : text)
   }
 
   private var text: String {

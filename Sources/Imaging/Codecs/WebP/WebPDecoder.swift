@@ -17,6 +17,7 @@ final class WebPDecoder: RowDecoder {
   private var block: WholePictureMemory.Block?
   private var codec: OpaquePointer?
   private var packed: PackedRow?
+  private var accepted: AcceptedDamage
   private var (chunkIndex, offset, nextRow, knownRows, isComplete) = (0, Int64(0), 0, 0, false)
 
   /// The number of bytes that are passed to libwebp at a time.
@@ -33,9 +34,12 @@ final class WebPDecoder: RowDecoder {
     isLossless = frame.isLossless
     metadata = container.metadata
     memory = limits.memory
+    accepted = AcceptedDamage(limits.damaged)
   }
 
   deinit { WebPIDelete(codec) }
+
+  var damage: PictureDamage? { accepted.damage }
 
   /// The frame's pixels; libwebp holds a second copy of those of a lossless frame, and separately compressed alpha.
   var wholePictureBytes: Int {
@@ -61,17 +65,36 @@ final class WebPDecoder: RowDecoder {
     let index = nextRow - frame.row
     nextRow += 1
     if (0..<frame.height).contains(index) {
-      while knownRows <= index { try decodeMore() }
+      try decode(untilRow: index)
+    }
+    if (0..<min(frame.height, knownRows)).contains(index) {
       packed.bytes.advanced(by: 4 * frame.column)
         .copyMemory(from: block.start + 4 * frame.width * index, byteCount: 4 * frame.width)
     } else {
-      packed.bytes.initializeMemory(as: UInt8.self, repeating: 0, count: 4 * info.width)
+      packed.clear()
     }
     row.unpack(packed)
   }
 
   func finish() throws(ImagingError) {
-    while !isComplete { try decodeMore() }
+    do throws(ImagingError) {
+      while !isComplete, !accepted.isAtEnd { try decodeMore() }
+    } catch {
+      try accept(error)
+    }
+  }
+
+  /// Decodes until a row of the frame is known, or will never be.
+  private func decode(untilRow index: Int) throws(ImagingError) {
+    do throws(ImagingError) {
+      while knownRows <= index, !accepted.isAtEnd { try decodeMore() }
+    } catch {
+      try accept(error)
+    }
+  }
+
+  private func accept(_ error: ImagingError) throws(ImagingError) {
+    try accepted.end(with: error, hasRows: knownRows > 0, .rows(knownRows, of: container.frame.height))
   }
 
   /// Passes the next bytes to libwebp.
@@ -90,9 +113,10 @@ final class WebPDecoder: RowDecoder {
     if offset == chunk.end - chunk.start { (chunkIndex, offset) = (chunkIndex + 1, 0) }
     let status = WebPIAppend(codec, bytes, bytes.count)
     isComplete = status == VP8_STATUS_OK
-    guard isComplete || status == VP8_STATUS_SUSPENDED else { throw Self.failure(status) }
+    // Also of damaged data, in front of the damage.
     var rows: Int32 = 0
     if WebPIDecGetRGB(codec, &rows, nil, nil, nil) != nil { knownRows = Int(rows) }
+    guard isComplete || status == VP8_STATUS_SUSPENDED else { throw Self.failure(status) }
   }
 
   private static func failure(_ status: VP8StatusCode) -> ImagingError {
