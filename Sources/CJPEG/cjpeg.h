@@ -45,11 +45,10 @@ static inline void cjpeg_escape(j_common_ptr codec) {
 static inline void cjpeg_damage(j_common_ptr codec) {
   cjpeg_failure *failure = (cjpeg_failure *)codec->err;
   if (!failure->accepts_damage || failure->in_header || !codec->is_decompressor) cjpeg_escape(codec);
-  if (failure->damage[0] != 0) return;
   j_decompress_ptr picture = (j_decompress_ptr)codec;
-  if (codec->err->msg_code == JWRN_HIT_MARKER && picture->restart_interval == 0 && !cjpeg_has_row(picture)) {
-    cjpeg_escape(codec);
-  }
+  int is_restart = picture->unread_marker >= JPEG_RST0 && picture->unread_marker <= JPEG_RST0 + 7;
+  if (codec->err->msg_code == JWRN_HIT_MARKER && !is_restart && !cjpeg_has_row(picture)) cjpeg_escape(codec);
+  if (failure->damage[0] != 0) return;
   failure->manager.format_message(codec, failure->damage);
   failure->damaged_scan = picture->input_scan_number;
   failure->damaged_row = picture->input_iMCU_row;

@@ -46,11 +46,21 @@ struct ctiff_reader {
   int system_error, is_damaged;
 };
 
+/// Warnings of files that are decoded as they are meant: those of libtiff's first versions, and of unusual ones.
+static int is_harmless(const char *format) {
+  static const char *const beginnings[] = {
+    "Old-style LZW codes", "The JPEG strip/tile is encoded with progressive mode", "Auto-corrected former TIFF subsampling values",
+    "JPEG strip size exceeds expected dimensions", "Nonstandard tile "};
+  for (size_t index = 0; index < sizeof beginnings / sizeof *beginnings; index++) {
+    if (strncmp(format, beginnings[index], strlen(beginnings[index])) == 0) return 1;
+  }
+  return 0;
+}
+
 /// libtiff goes on after some errors and after what it warns of, such as missing rows of a facsimile.
 static int note_damage(TIFF *tiff, void *reader, const char *module, const char *format, va_list arguments) {
   (void)tiff, (void)module, (void)arguments;
-  // Files of libtiff's first versions, which are decoded.
-  if (strncmp(format, "Old-style LZW codes", 19) != 0) ((ctiff_reader *)reader)->is_damaged = 1;
+  if (!is_harmless(format)) ((ctiff_reader *)reader)->is_damaged = 1;
   return 1;
 }
 

@@ -99,7 +99,7 @@ package struct ResultKey: Sendable, Hashable {
   package let settings: String
 
   /// Whether results of sources with damaged pixels have the key `ofDamagedSource`, or are none.
-  private let acceptsDamage: Bool
+  package let acceptsDamage: Bool
 
   /// - Parameters:
   ///   - sha256: The SHA-256 of the source.

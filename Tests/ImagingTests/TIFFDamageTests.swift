@@ -153,6 +153,41 @@ import Testing
       }
     }
   }
+
+  /// Each page has the same tables of its strips, and fields that say where more directories are.
+  @Test(arguments: ["4, 1000, 700, 0", "1, 1000, 5000, 0", "1, 100, 60, 50_000"])
+  func `pages that share values are copied within bounds`(_ numbers: String) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      """
+      import struct, sys
+      size, strips, pages, others = \(numbers)
+      form = {1: 'B', 4: 'I'}[size]
+      head = 8 + strips + 2 * size * strips + 4 * others
+      fields = [(256, 4, 1, 8), (257, 4, 1, strips), (258, 3, 1, 1), (259, 3, 1, 1), (262, 3, 1, 1),
+                (273, {1: 1, 4: 4}[size], strips, 8 + strips), (277, 3, 1, 1), (278, 4, 1, 1),
+                (279, {1: 1, 4: 4}[size], strips, 8 + strips + size * strips)]
+      fields += [(40_000 + n, 13, others, head - 4 * others) for n in range(40 if others else 0)]
+      length = 2 + 12 * len(fields) + 4
+      file = struct.pack('<2sHI', b'II', 42, head) + bytes(strips)
+      file += struct.pack(f'<{strips}{form}', *[8 + n % 200 for n in range(strips)]) + struct.pack(f'<{strips}{form}', *[1] * strips)
+      file += struct.pack(f'<{others}I', *[0x7000_0000 + n for n in range(others)])
+      for page in range(pages):
+          file += struct.pack('<H', len(fields)) + b''.join(struct.pack('<HHII', *field) for field in fields)
+          file += struct.pack('<I', head + (page + 1) * length if page < pages - 1 else 0)
+      open(sys.argv[1] + '/a', 'wb').write(file)
+      """, [fixture.folder.path])
+    let file = try ScratchFile()
+    try file.write(PassFixture.bytes(fixture.folder.file("a")))
+    for policy in MetadataPolicy.allCases {
+      do {
+        let copy = try file.copied(policy).copy
+        #expect(copy.info.height > 0)
+      } catch let error as ImagingError {
+        #expect(error.code == .imageCorrupt)
+      }
+    }
+  }
 }
 
 extension ImageLimits {

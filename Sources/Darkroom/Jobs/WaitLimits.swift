@@ -40,13 +40,15 @@ package struct WaitLimits {
     deadline = nil
     try checkUnsettled(jobs, now)
     try checkTrouble(jobs, inboxTrouble, now)
-    // A manifest that is being planned is accepted before the program ends. A delivery that is stuck does not count as progress.
-    guard let limit, !jobs.work.isPlanning, jobs.pending.isIdle,
+    // A delivery that is stuck does not count as progress.
+    guard let limit, jobs.pending.isIdle,
       jobs.flow.undelivered == 0 || jobs.suspension.failures.stuckSince != nil,
       let since = jobs.suspension.since
     else { return }
     let known = known
-    try wait(until: Double(since) / 1000 + limit, now) {
+    // A manifest that is being planned is accepted first, unless it cannot be read.
+    let planning = jobs.work.isPlanning ? Self.troubleLimit : 0
+    try wait(until: Double(since) / 1000 + limit + planning, now) {
       let causes = [jobs.suspension.pauses.description] + jobs.flow.holds.planning.map(\.hold.reason)
       let text = causes.filter { !$0.isEmpty }.joined(separator: ", ")
       let isKnown = known.covers(jobs.suspension.pauses.open(since: 0)) && jobs.flow.holds.planning.isEmpty

@@ -8,7 +8,7 @@ struct FileReader {
     var bytes: [UInt8]?
 
     /// Whether the file has no other bytes.
-    var isWholeFile: Bool { bytes.map { $0.count < Self.size } ?? false }
+    var isWholeFile = false
   }
 
   private let descriptor: Int32
@@ -27,6 +27,10 @@ struct FileReader {
   /// - Throws: `io`.
   func size() throws(ImagingError) -> Int64 {
     if let bytes = beginning.bytes, beginning.isWholeFile { return Int64(bytes.count) }
+    return try endOffset()
+  }
+
+  private func endOffset() throws(ImagingError) -> Int64 {
     let size = Int64(lseek(descriptor, 0, SEEK_END))
     guard size >= 0 else { throw .io(errno, doing: "the picture cannot be read") }
     return size
@@ -39,7 +43,12 @@ struct FileReader {
     // The standard library would write the size of the shared empty array, which is a data race.
     if count == 0 { return [] }
     guard (0..<Int64(Beginning.size)).contains(offset) else { return try read(count, at: offset) }
-    if beginning.bytes == nil { beginning.bytes = try read(Beginning.size, at: 0) }
+    if beginning.bytes == nil {
+      let bytes = try read(Beginning.size, at: 0)
+      // Some file systems return fewer bytes than there are.
+      beginning.isWholeFile = bytes.count < Beginning.size ? try endOffset() == bytes.count : false
+      beginning.bytes = bytes
+    }
     guard let bytes = beginning.bytes, beginning.isWholeFile || offset + Int64(count) <= Beginning.size
     else { return try read(count, at: offset) }
     return Array(bytes.dropFirst(Int(offset)).prefix(count))

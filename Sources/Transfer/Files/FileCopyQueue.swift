@@ -40,9 +40,15 @@ final class FileCopyQueue: Sendable {
       state.waiting.append(copy)
       guard state.threads < Self.maxConcurrentCopies else { return (true, false) }
       state.threads += 1
+      running.enter()
       return (true, true)
     }
-    if needsThread { queue.async(group: running) { [self] in runWaiting() } }
+    if needsThread {
+      queue.async { [self] in
+        runWaiting()
+        running.leave()
+      }
+    }
     return isOpen
   }
 

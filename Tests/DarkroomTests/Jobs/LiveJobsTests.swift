@@ -432,12 +432,12 @@ import Transfer
     var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     configuration.lockWait = 0
     var waitLimits = WaitLimits(configuration, settleTime: 0)
-    jobs.suspension.space.minFree = .max
-    let now = Clock.monotonicSeconds
-    _ = jobs.suspension.update(locks: [], now: now)
+    try deliveries.root.write("", as: "inbox/backup.lock")
+    let locks = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil).scan().locks
+    _ = jobs.suspension.update(locks: locks, now: Clock.monotonicSeconds)
     jobs.start(try #require(jobs.table.queue.next { _ in false }))
     // The message that it is planned has not been handled.
-    try waitLimits.check(jobs, now: now + 1)
+    try waitLimits.check(jobs, now: Clock.monotonicSeconds + 1)
     try handleMessages()
     #expect(throws: StopError.self) { try waitLimits.check(jobs, now: Clock.monotonicSeconds + 1) }
     #expect(try deliveries.ledger.liveJobs().count == 1)

@@ -61,9 +61,12 @@ final class PNGEncoder: RowEncoder {
     self.writer = writer
   }
 
+  /// Larger pictures get no palette, so that those with more colours need no memory.
+  private static let maxIndices = 256 << 20
+
   /// The most colours of a palette; nil when there shall or can be none, as with a profile for grey (§ 11.3.2.3).
   private static func capacity(_ settings: EncodeSettings) -> Int? {
-    guard settings.pngPalette == .lossless else { return nil }
+    guard settings.pngPalette == .lossless, IndexedPicture.bytes(settings.info.size) <= maxIndices else { return nil }
     let hasProfile = settings.metadata.items.contains { if case .icc = $0 { true } else { false } }
     return settings.layout.isGrey && hasProfile ? nil : IndexedPicture.capacity(for: settings.layout)
   }

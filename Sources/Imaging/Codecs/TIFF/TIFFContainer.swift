@@ -52,7 +52,10 @@ struct TIFFContainer {
       }
       let (numerator, denominator) = (file.number(bytes[0..<4]), file.number(bytes[4..<8]))
       guard denominator > 0 else { return nil }
-      densities.append((numerator + denominator / 2) / denominator)
+      let density = (numerator + denominator / 2) / denominator
+      // More fits into no other format.
+      guard density < 1 << 24 else { return nil }
+      densities.append(density)
     }
     let units: [Int: PixelDensity.Unit] = [1: .none, 2: .inch, 3: .centimetre]
     guard let unit = units[try number(TIFFTag.resolutionUnit) ?? 2] else { return nil }

@@ -24,8 +24,10 @@ struct TIFFCut {
   /// How many directories deep the current one is in others.
   private var depth = 0
 
-  /// More fields of all directories, and more strips of all pictures, are an attack.
-  private static let (maxFields, maxStrips) = (1 << 19, 1 << 20)
+  /// More fields of all directories, and more directories, are an attack.
+  private static let maxFields = 1 << 19
+  /// The places of more strips are not looked at.
+  private static let maxStrips = 1 << 20
   /// Directories in directories; deeper ones are not looked at.
   private static let maxDepth = 8
   /// Zeros behind the last part that are taken for padding.
@@ -63,7 +65,8 @@ struct TIFFCut {
     var fields: [TIFFDirectory.Field] = []
     for field in directory.fields {
       if let rights = try rights(of: field, in: directory) {
-        parts.append((field.value, rights))
+        // The field keeps its size.
+        parts.append((field.value, rights + [UInt8](repeating: 0, count: field.value.count - rights.count)))
       } else if isKept(field) {
         if !field.isInside { parts.append((field.value.clamped(to: 0..<file.size), nil)) }
       } else {
@@ -93,11 +96,13 @@ struct TIFFCut {
       return
     }
     defer { depth -= 1 }
-    for offset in try offsets(of: field, in: directory) where seen.insert(offset).inserted {
-      if let other = try readable({ () throws(ImagingError) in try file.directory(at: offset) }) {
-        try sort(other, isPicture: isPicture)
-      } else {
-        knowsPlaces = false
+    for first in try offsets(of: field, in: directory) {
+      for offset in try chain(from: first) {
+        if let other = try readable({ () throws(ImagingError) in try file.directory(at: offset) }) {
+          try sort(other, isPicture: isPicture)
+        } else {
+          knowsPlaces = false
+        }
       }
     }
   }
@@ -135,19 +140,40 @@ struct TIFFCut {
 
   private mutating func drop(_ field: TIFFDirectory.Field, of directory: TIFFDirectory) throws(ImagingError) {
     if !field.isInside { dropped.append(field.value.clamped(to: 0..<file.size)) }
+    // Where values of an unknown type end is not known.
+    if TIFFDirectory.sizes[field.type] == nil { hasUnreadableMetadata = true }
     let isExif = TIFFTag.directories.contains(field.tag)
     guard isExif || [13, 18].contains(field.type) else { return }
     guard descend() else { return }
     defer { depth -= 1 }
-    for offset in try offsets(of: field, in: directory) where seen.insert(offset).inserted {
-      guard let other = try readable({ () throws(ImagingError) in try file.directory(at: offset) }) else {
-        hasUnreadableMetadata = hasUnreadableMetadata || isExif
-        continue
+    let offsets = try offsets(of: field, in: directory)
+    if isExif, offsets.isEmpty { hasUnreadableMetadata = true }
+    for first in offsets {
+      for offset in try chain(from: first) {
+        guard let other = try readable({ () throws(ImagingError) in try file.directory(at: offset) }) else {
+          hasUnreadableMetadata = hasUnreadableMetadata || isExif
+          continue
+        }
+        try count(other)
+        dropped.append(other.place)
+        for field in other.fields { try drop(field, of: other) }
       }
-      try count(other)
-      dropped.append(other.place)
-      for field in other.fields { try drop(field, of: other) }
     }
+  }
+
+  /// The offsets of a directory and of those that follow it, as far as they have not been seen. What follows may be no directory:
+  /// some programs leave the offset of the next one out.
+  private mutating func chain(from first: Int64) throws(ImagingError) -> [Int64] {
+    var (chain, next) = ([Int64](), Optional(first))
+    while let offset = next, offset != 0, seen.insert(offset).inserted {
+      guard seen.count <= Self.maxFields else { throw .tiff("it has more than \(Self.maxFields) directories") }
+      let place = try readable { () throws(ImagingError) in try file.place(ofDirectoryAt: offset) }
+      if place != nil || chain.isEmpty { chain.append(offset) }
+      next = try place.flatMap { (place) throws(ImagingError) in
+        try readable { () throws(ImagingError) in try file.next(after: place) }
+      }
+    }
+    return chain
   }
 
   private func offsets(
@@ -170,7 +196,20 @@ struct TIFFCut {
 
   /// Where the data of a picture are.
   private mutating func addStrips(of directory: TIFFDirectory) throws(ImagingError) {
-    let limit = Self.maxStrips - strips.count
+    let limit = max(Self.maxStrips - strips.count, 0)
+    let compression = try readable { () throws(ImagingError) in try directory.integer(TIFFTag.compression) ?? 1 }
+    // JPEG of TIFF 5 is in several places.
+    if compression == 6 || directory[TIFFTag.jpegOffset] != nil { knowsPlaces = false }
+    if compression == TIFFCompression.none.rawValue {
+      // Whatever sizes the file says.
+      let picture = try readable { () throws(ImagingError) in
+        try TIFFPicture(directory, file, limits: ImageLimits(maxPixels: .max))
+      }
+      if let places = picture?.strips.places, places.count <= limit {
+        strips += places
+        return
+      }
+    }
     var places: [Range<Int64>]?
     for tags in [
       (TIFFTag.stripOffsets, TIFFTag.stripByteCounts), (TIFFTag.tileOffsets, TIFFTag.tileByteCounts),
@@ -185,17 +224,7 @@ struct TIFFCut {
       places = zip(offsets, sizes).map { Int64($0)..<(Int64($0) + Int64($1)) }
     }
     strips += places ?? []
-    let compression = try readable { () throws(ImagingError) in try directory.integer(TIFFTag.compression) ?? 1 }
-    if compression == TIFFCompression.none.rawValue {
-      // Whatever sizes the file says.
-      let picture = try readable { () throws(ImagingError) in
-        try TIFFPicture(directory, file, limits: ImageLimits(maxPixels: .max))
-      }
-      strips += picture?.strips.places ?? []
-      if picture == nil { knowsPlaces = false }
-    }
-    // JPEG of TIFF 5 is in several places.
-    if places == nil || compression == 6 || directory[TIFFTag.jpegOffset] != nil { knowsPlaces = false }
+    if places == nil || compression == TIFFCompression.none.rawValue { knowsPlaces = false }
   }
 
   // MARK: Changes
@@ -241,10 +270,13 @@ struct TIFFCut {
   private static func joined(_ changes: [Change]) -> [Change] {
     var result: [Change] = []
     for change in changes {
-      if let last = result.last, last.range.upperBound == change.range.lowerBound,
-        last.bytes.count + change.bytes.count <= zeros.count
+      let last = result.count - 1
+      if last >= 0, result[last].range.upperBound == change.range.lowerBound,
+        result[last].bytes.count + change.bytes.count <= zeros.count
       {
-        result[result.count - 1] = (last.range.lowerBound..<change.range.upperBound, last.bytes + change.bytes)
+        // In place, without a copy for each of many.
+        result[last].range = result[last].range.lowerBound..<change.range.upperBound
+        result[last].bytes += change.bytes
       } else {
         result.append(change)
       }

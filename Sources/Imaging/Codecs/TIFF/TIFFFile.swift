@@ -9,6 +9,13 @@ struct TIFFFile {
   /// The offset of the first directory.
   let first: Int64
   let file: FileReader
+  private let budget = Budget()
+
+  /// The numbers that may still be read of fields. Fields of many pages may share their values, so that a small file has more of
+  /// them than can be read.
+  private final class Budget {
+    var numbers = 1 << 24
+  }
 
   /// More fields of a directory, and more directories, are an attack.
   static let (maxFields, maxDirectories) = (65_535, 100_000)
@@ -59,6 +66,13 @@ struct TIFFFile {
     let bytes = try file.bytes(range.count, at: range.lowerBound)
     guard bytes.count == range.count else { throw .truncatedTIFF }
     return bytes
+  }
+
+  /// Takes numbers of fields from what may be read of the file.
+  /// - Throws: `image-corrupt`.
+  fileprivate func take(_ numbers: Int) throws(ImagingError) {
+    guard numbers <= budget.numbers else { throw .tiff("its fields have more than \(1 << 24) numbers") }
+    budget.numbers -= numbers
   }
 
   /// The place of a directory, from its number of fields to the offset of the next one.
@@ -159,8 +173,9 @@ struct TIFFDirectory {
     guard [1, 3, 4, 13, 16, 18].contains(field.type), let size = Self.sizes[field.type], field.count > 0 else {
       throw .tiff("the field \(field.tag) has no numbers")
     }
-    let start = field.value.lowerBound
-    let bytes = try file.bytes(start..<(start + Int64(min(field.count, limit) * size)))
+    let (start, count) = (field.value.lowerBound, min(field.count, max(limit, 0)))
+    try file.take(count)
+    let bytes = try file.bytes(start..<(start + Int64(count * size)))
     return stride(from: 0, to: bytes.count, by: size).map { file.number(bytes[$0..<($0 + size)]) }
   }
 
