@@ -27,10 +27,6 @@ struct FileReader {
   /// - Throws: `io`.
   func size() throws(ImagingError) -> Int64 {
     if let bytes = beginning.bytes, beginning.isWholeFile { return Int64(bytes.count) }
-    return try endOffset()
-  }
-
-  private func endOffset() throws(ImagingError) -> Int64 {
     let size = Int64(lseek(descriptor, 0, SEEK_END))
     guard size >= 0 else { throw .io(errno, doing: "the picture cannot be read") }
     return size
@@ -46,7 +42,7 @@ struct FileReader {
     if beginning.bytes == nil {
       let bytes = try read(Beginning.size, at: 0)
       // Some file systems return fewer bytes than there are.
-      beginning.isWholeFile = bytes.count < Beginning.size ? try endOffset() == bytes.count : false
+      beginning.isWholeFile = bytes.count < Beginning.size ? try read(1, at: Int64(bytes.count)).isEmpty : false
       beginning.bytes = bytes
     }
     guard let bytes = beginning.bytes, beginning.isWholeFile || offset + Int64(count) <= Beginning.size
