@@ -187,7 +187,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return (copy, copied)
   }
 
-  /// Reads the layout of the file in this process, since no library parses it, and a worker would take longer.
+  /// Reads the layout of the file in this process, since no library of its format parses it, and a worker would take longer.
   private func losslessCopy(of file: OpenFile) throws -> LosslessCopy {
     try recorded {
       try LosslessCopy(of: file.descriptor, keeping: output.metadata, limits: limits, isCancelled: { self.isCancelled })

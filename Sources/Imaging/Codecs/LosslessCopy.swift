@@ -24,9 +24,9 @@ package struct LosslessCopy: Sendable {
   package let decodingError: ImagingError?
 
   /// Reads the header of the picture in an open file and determines the parts of a copy, without decoding: damage beyond the
-  /// header is not detected. No library of a format sees the file; zlib expands texts of PNG that may be EXIF, 12 MiB at most. The file must be seekable and is read from its beginning; its
-  /// offset afterwards is undefined, and it is not closed. `isCancelled` is called for every buffer that is read; when it returns
-  /// true, `cancelled` is thrown.
+  /// header is not detected. No library of a format sees the file; zlib expands texts of PNG that may be EXIF, 12 MiB at most.
+  /// The file must be seekable and is read from its beginning; its offset afterwards is undefined, and it is not closed.
+  /// `isCancelled` is called for every buffer that is read; when it returns true, `cancelled` is thrown.
   /// - Throws: all codes but `filter-failed`.
   package init(
     of descriptor: Int32, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits(),
