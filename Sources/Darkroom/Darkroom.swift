@@ -59,15 +59,16 @@ package final class Darkroom {
   private let mailbox: Mailbox<Message>
   private let watcher: InboxWatcher
   private let jobs: LiveJobs
-  private let status: StatusWriter
-  private let metrics: MetricsFile
-  private let gallery: GalleryFeed
+  private let outputs: StatusOutputs
   private let notices: Notices
   private let observe: (Event) -> Void
 
   /// Called with each new status while jobs are processed, on the thread that calls `run` or `watchInbox`. Default: does
   /// nothing.
-  package var publish: (Status) -> Void = { _ in }
+  package var publish: (Status) -> Void {
+    get { outputs.publish }
+    set { outputs.publish = newValue }
+  }
 
   /// Called by each iteration of the loop with the time, as `Clock.monotonicSeconds`. Returns when the loop must run again
   /// at the latest. Default: nil, whenever there is something to do.
@@ -87,9 +88,6 @@ package final class Darkroom {
   /// When the time of `run` ends, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
   private var timeLimit: Double?
 
-  /// When the queues were last resumed, as `Clock.monotonicSeconds`.
-  private var resumedAt = 0.0
-
   /// When the loop last began to wait, as `Clock.monotonicMilliseconds`.
   private var waitBegan = Clock.monotonicMilliseconds
 
@@ -108,7 +106,7 @@ package final class Darkroom {
       metrics.add(event)
       observe(event)
     }
-    (self.metrics, self.observe) = (metrics, observe)
+    self.observe = observe
     (mailbox, services, notices) = try retry.run {
       let mailbox = try Mailbox<Message>()
       let services = try Services(configuration: configuration) { mailbox.post($0) }
@@ -119,12 +117,13 @@ package final class Darkroom {
       inbox: folders.inbox, configuration: configuration, ignoredFile: folders.state.ignored)
     jobs = services.jobs(configuration: configuration, observe: observe)
     jobs.scheduler.configure(configuration.hosts)
-    status = StatusWriter(in: folders.hidden, inbox: folders.inbox.path, outbox: folders.outbox.path)
-    gallery = GalleryFeed(inbox: folders.inbox.path, now: Clock.monotonicSeconds) { [services] in
+    let status = StatusWriter(in: folders.hidden, inbox: folders.inbox.path, outbox: folders.outbox.path)
+    let gallery = GalleryFeed(inbox: folders.inbox.path, now: Clock.monotonicSeconds) { [services] in
       services.galleryWriter(boot: ProcessStart.bootID(root: configuration.kernelRoot))
     }
-    gallery.configure(configuration.gallery)
-    jobs.work.gallery = gallery.writer
+    outputs = StatusOutputs(status, metrics, gallery)
+    outputs.configure(configuration, jobs, now: Clock.monotonicSeconds)
+    jobs.work.gallery = outputs.galleryWriter
     waitLimits = WaitLimits(configuration, settleTime: watcher.settleTime)
     waitLimits.known = KnownTrouble(folders)
     if let notice = services.notice { observe(.warning(notice)) }
@@ -194,7 +193,7 @@ package final class Darkroom {
       reportLeft()
       // The status also shows what is left while no process runs.
       writeStatus(Clock.monotonicSeconds, isLast: true)
-      gallery.close(jobs, status.last, now: Clock.monotonicSeconds)
+      outputs.closePages(jobs, now: Clock.monotonicSeconds)
       for case .galleryFailed(let why) in mailbox.collect() { observe(.warning(why)) }
       isClean = true
     } catch {
@@ -280,10 +279,10 @@ package final class Darkroom {
     }
     jobs.flow.gate = gate(now)
     let limits = JobLimits(slots: configuration.jobs, live: services.limits.live, total: services.limits.total)
-    jobs.update(limits, configuration, cache: services.cache, resumedAt: resumedAt, now: now)
+    jobs.update(limits, configuration, cache: services.cache, now: now)
     if jobs.flow.gate.entries == .one { jobs.pending.continueOneByOne() }
     writeStatus(now)
-    gallery.update(jobs, status.last, now: now)
+    outputs.updatePages(jobs, now: now)
     leaveOpenFiles(now)
     if isOver(now) { return false }
     if jobs.table.queue.goal != .watch, ending == nil {
@@ -339,14 +338,11 @@ package final class Darkroom {
   }
 
   private func writeStatus(_ now: Double, isLast: Bool = false, isLockWaitOver: Bool = false) {
-    let isNew = status.write(
+    outputs.metrics.notificationsWaiting = notices.waiting
+    let error = outputs.write(
       jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now),
-      inboxError: inboxErrors.current?.description, now: now, isLast: isLast,
-      isLockWaitOver: isLockWaitOver)
-    if isNew, !isLast, let last = status.last { publish(last) }
-    metrics.notificationsWaiting = notices.waiting
-    guard let written = status.last, let error = metrics.write(written, now: now, isLast: isLast) else { return }
-    observe(.warning("the file of --metrics cannot be written, and is tried again: \(error)"))
+      inboxError: inboxErrors.current?.description, now: now, isLast: isLast, isLockWaitOver: isLockWaitOver)
+    if let error { observe(.warning("the file of --metrics cannot be written, and is tried again: \(error)")) }
   }
 
   /// Leaves files that are open for writing for too long to the next start of `run`, when nothing else is to be done.
@@ -374,7 +370,6 @@ package final class Darkroom {
     let before = jobs.suspension.pauses.open(since: 0)
     let change = jobs.suspension.update(locks: locks, now: now)
     if gate(now).suspendsQueues { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
-    if !change.ended.isEmpty, !jobs.suspension.pauses.isPaused { resumedAt = now }
     if change.began.contains(where: { if case .disk = $0 { true } else { false } }) { jobs.scheduler.dropPartials() }
     for cause in change.began { observe(.paused(cause)) }
     for cause in change.ended { observe(.causeGone(cause, remaining: jobs.suspension.pauses.description)) }
@@ -438,12 +433,9 @@ package final class Darkroom {
     waitLimits = WaitLimits(new, settleTime: watcher.settleTime)
     waitLimits.known = known
     services.configure(new, jobs)
-    metrics.path = new.metrics
+    outputs.configure(new, jobs, now: Clock.monotonicSeconds)
     notices.configure(new)
-    // Live pages that are not written any more would reload themselves forever.
-    if new.gallery == .off { gallery.close(jobs, status.last, now: Clock.monotonicSeconds) }
-    gallery.configure(new.gallery)
-    jobs.work.gallery = gallery.writer
+    jobs.work.gallery = outputs.galleryWriter
     holdUncovered()
     for warning in new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)
@@ -472,9 +464,7 @@ package final class Darkroom {
       if let due { wait = min(wait, Double(max(0, due - Clock.monotonicMilliseconds)) / 1000) }
     }
     wake(at: jobs.pending.room.nextPaceCheck)
-    wake(at: status.due)
-    wake(at: metrics.due)
-    wake(at: gallery.due(jobs))
+    wake(at: outputs.due(jobs))
     if let ending { return min(wait, max(0.05, ending.deadline - now)) }
     wake(at: jobs.suspension.due)
     if jobs.table.queue.goal != .watch { wake(at: waitLimits.deadline) }

@@ -16,21 +16,21 @@ extension JSONValue {
     case .number(let value): text += (value.isFinite ? value.description : "null").utf8
     case .string(let value): Self.quote(value, to: &text)
     case .array(let values):
-      text += "[".utf8
+      text.append(UInt8(ascii: "["))
       for (position, value) in values.enumerated() {
-        if position > 0 { text += ",".utf8 }
+        if position > 0 { text.append(UInt8(ascii: ",")) }
         value.write(to: &text)
       }
-      text += "]".utf8
+      text.append(UInt8(ascii: "]"))
     case .object(let members):
-      text += "{".utf8
+      text.append(UInt8(ascii: "{"))
       for (position, member) in members.enumerated() {
-        if position > 0 { text += ",".utf8 }
+        if position > 0 { text.append(UInt8(ascii: ",")) }
         Self.quote(member.key, to: &text)
-        text += ":".utf8
+        text.append(UInt8(ascii: ":"))
         member.value.write(to: &text)
       }
-      text += "}".utf8
+      text.append(UInt8(ascii: "}"))
     }
   }
 

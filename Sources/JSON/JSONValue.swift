@@ -23,7 +23,10 @@ package enum JSONValue: Sendable, Equatable {
 
   /// The members that have a value.
   package static func members(_ members: KeyValuePairs<String, JSONValue?>) -> [Member] {
-    members.compactMap { member in member.value.map { Member(member.key, $0) } }
+    var present: [Member] = []
+    present.reserveCapacity(members.count)
+    for case (let key, let value?) in members { present.append(Member(key, value)) }
+    return present
   }
 
   /// The value of a key of an object; nil when there is none or this is not an object.

@@ -70,14 +70,15 @@ final class LiveJobs {
   // MARK: The loop
 
   /// Updates the runs, and starts entries while there is room.
-  /// - Parameter resumedAt: When the queues were last resumed, as `Clock.monotonicSeconds`.
   func update(
-    _ limits: JobLimits, _ configuration: Configuration, cache: DownloadCache?, resumedAt: Double, now: Double
+    _ limits: JobLimits, _ configuration: Configuration, cache: DownloadCache?, now: Double
   ) {
     endLists()
     perform(table.endWaits(now: now))
     flow.takeCancelled(configuration)
-    for action in table.actions(limits, resumedAt: resumedAt, context) { perform(table.perform(action, context)) }
+    for action in table.actions(limits, resumedAt: suspension.resumedAt, context) {
+      perform(table.perform(action, context))
+    }
     admit(now: now, configuration, cache: cache)
   }
 

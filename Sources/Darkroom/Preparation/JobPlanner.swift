@@ -231,21 +231,12 @@ struct JobPlanner: Sendable {
       try rows.take(for: &job)
     }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
-    if let source = findings.source, findings.problems.isEmpty {
-      var plan = try planSource(source, task, run, index, findings, unsynced)
-      guard plan.source != nil else { return plan }
-      do {
-        if let files = findings.folder, let listed = try listFolder(files, task) {
-          return try self.plan(listed, in: folder, unsynced)
-        }
-      } catch let error as TransferError {
-        plan.next = .rejectSource(EntryFailure(error))
-      }
-      return plan
-    }
     let isFine = findings.problems.isEmpty
-    var start = Plan.Start()
-    if isFine { start.names = try namesToRecord(of: index, task, takenFrom: names) }
+    if isFine, let source = findings.source {
+      let plan = try planSource(source, task, run, index, findings, unsynced)
+      return plan.source == nil ? plan : try planFolder(findings.folder, in: folder, task, plan, unsynced)
+    }
+    let changedNames = isFine ? try namesToRecord(of: index, task, takenFrom: names) : []
     if lastRun != nil, let warning = otherManifest(than: manifest, of: job) { findings.warnings.append(warning) }
     if earlier.hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     if task.isReplacement { try index.prepareNames() }
@@ -254,14 +245,9 @@ struct JobPlanner: Sendable {
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: earlier.hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     if earlier.hasOutputs { try copyOutputs(of: job, to: index) }
-    // A replacement is planned again when the live run has ended.
-    let crashed = isFine ? journal?.suspects(of: run.runID) ?? [] : []
-    start.suspects = try crashed.filter { try index.take($0, as: .suspect) }
+    var start = isFine ? try self.start(of: job, run, index, isReplacement: task.isReplacement) : Plan.Start()
+    start.names = changedNames
     if isFine, !task.isReplacement {
-      start.heldVariants = try index.holdVariants()
-      start.dependencies = try index.holdDependents(isResumed: job.state != .accepted)
-      if job.state == .running { start.deferred = try deferredEntries(of: run, index) }
-      try index.prepareHosts()
       // Creates the log, so that users can follow it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
@@ -270,6 +256,36 @@ struct JobPlanner: Sendable {
       job: job, run: run, manifest: manifest, index: index, total: total,
       next: try finishing(job) ?? (isFine ? .work : .reject), findings: findings, earlier: earlier, sources: sources,
       tally: tally, start: start, pauses: try pauses(of: task), unsynced: unsynced)
+  }
+
+  /// Plans the files of folders as entries.
+  /// - Parameters:
+  ///   - source: The folders; nil for another kind of list.
+  ///   - plan: The plan that fetches the list, which is returned when there are no folders to list.
+  private func planFolder(
+    _ source: FolderSource?, in folder: OpenFolder, _ task: Task, _ plan: Plan, _ unsynced: [String]
+  ) throws -> Plan {
+    var plan = plan
+    do {
+      if let source, let listed = try listFolder(source, task) { return try self.plan(listed, in: folder, unsynced) }
+    } catch let error as TransferError {
+      plan.next = .rejectSource(EntryFailure(error))
+    }
+    return plan
+  }
+
+  /// How the entries of a run begin. Those that are not simply pending are taken out of the index's order.
+  private func start(of job: LedgerJob, _ run: RunContext, _ index: JobIndex, isReplacement: Bool) throws -> Plan.Start
+  {
+    var start = Plan.Start()
+    start.suspects = try journal?.suspects(of: run.runID).filter { try index.take($0, as: .suspect) } ?? []
+    // A replacement is planned again when the live run has ended.
+    if isReplacement { return start }
+    start.heldVariants = try index.holdVariants()
+    start.dependencies = try index.holdDependents(isResumed: job.state != .accepted)
+    if job.state == .running { start.deferred = try deferredEntries(of: run, index) }
+    try index.prepareHosts()
+    return start
   }
 
   /// Ends a job that an earlier process was ending; nil for others.

@@ -87,8 +87,7 @@ struct JobQueue {
   /// The keys for requests to cancel what an earlier process left, by run.
   private let cancelKeys: [String: [String]]
 
-  /// Handled files, with their identities.
-  private var passed: [FileName: String] = [:]
+  private(set) var handled = HandledManifests()
 
   /// - Parameter unfinished: Unfinished jobs of an earlier process. Their manifests are not accepted again.
   init(goal: Goal, unfinished: [(job: LedgerJob, manifest: JobManifest)]) {
@@ -105,26 +104,12 @@ struct JobQueue {
     }
     self.unfinished = unfinished.map(\.job)
     for manifest in unfinished.map(\.manifest) where manifest.inboxPath != nil {
-      passed[FileName(manifest.file)] = manifest.identity
+      handled.insert(FileName(manifest.file), identity: manifest.identity)
     }
   }
 
-  /// A manifest whose job has ended, and that cannot be moved out of the inbox.
-  struct StuckManifest {
-    let job: String
-
-    /// The file's identity, as the ledger stores it.
-    let identity: String
-
-    /// Why it could not be moved.
-    let why: String
-  }
-
-  /// The stuck manifests that were in the inbox at the last scan, by name.
-  private(set) var stuck: [FileName: StuckManifest] = [:]
-
   /// Records that a manifest whose job has ended cannot be moved out of the inbox.
-  mutating func keep(_ file: String, _ manifest: StuckManifest) { stuck[FileName(file)] = manifest }
+  mutating func keep(_ file: String, _ manifest: HandledManifests.Stuck) { handled.insert(FileName(file), manifest) }
 
   // MARK: Scans
 
@@ -133,15 +118,7 @@ struct JobQueue {
   mutating func fresh(
     of manifests: [InboxScan.Manifest], unexamined: Set<FileName> = []
   ) -> [InboxScan.Manifest] {
-    if !passed.isEmpty {
-      let names = Set(manifests.map(\.key)).union(unexamined)
-      passed = passed.filter { names.contains($0.key) }
-    }
-    if !stuck.isEmpty {
-      let found = Dictionary(manifests.map { ($0.key, $0.identity.text) }, uniquingKeysWith: { first, _ in first })
-      stuck = stuck.filter { unexamined.contains($0.key) || found[$0.key] == $0.value.identity }
-    }
-    let fresh = passed.isEmpty ? manifests : manifests.filter { passed[$0.key] != $0.identity.text }
+    let fresh = handled.unhandled(manifests, unexamined: unexamined)
     if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)).union(unexamined) }
     self.unexamined = (
       Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }),
@@ -169,13 +146,13 @@ struct JobQueue {
   /// Ignores this version of the file.
   mutating func pass(_ file: String, identity: String) {
     let key = FileName(file)
-    passed[key] = identity
+    handled.insert(key, identity: identity)
     // Another file may have the name now.
     if scan?.open[key]?.text == identity { scan?.open[key] = nil }
   }
 
   /// Examines handled files again, after the inbox was unavailable and files could not be removed from it.
-  mutating func inboxReturned() { (passed, stuck) = ([:], [:]) }
+  mutating func inboxReturned() { handled.removeAll() }
 
   /// Settled files that turned out not to be settled when they were accepted.
   private var doubted: [FileName] = []
@@ -289,7 +266,7 @@ struct JobQueue {
   mutating func forget(_ manifest: JobManifest) {
     guard manifest.inboxPath != nil else { return }
     let key = FileName(manifest.file)
-    passed[key] = nil
+    handled.remove(key)
     wanted?.insert(key)
     scan?.isIncomplete = true
   }

@@ -247,7 +247,7 @@ struct RunTable {
       let hasManifest = holds[.ending(run.number)]?.isOfManifest == true
       waits.append(.init(job: run.name, why: why, manifest: hasManifest ? run.accepted?.manifest.identity : nil))
     }
-    waits += queue.stuck.values.map { .init(job: $0.job, why: $0.why, manifest: $0.identity) }
+    waits += queue.handled.stuck.values.map { .init(job: $0.job, why: $0.why, manifest: $0.identity) }
     return waits.sorted { $0.job < $1.job }
   }
 

@@ -36,6 +36,9 @@ package struct ShardWorker {
   /// Called by each iteration of a run's loop, as `Darkroom.keepAlive`, with what stops the run.
   package typealias KeepAlive = (_ now: Double, _ stop: () -> Void) -> Double?
 
+  /// Runs a shard's manifest.
+  package typealias Perform = (ShardRun, @escaping KeepAlive) throws -> Darkroom.Summary
+
   private let shards: ShardFolder
   private let configuration: Configuration
   private let state: String?
@@ -64,78 +67,109 @@ package struct ShardWorker {
   ///   - note: Called with what a person may want to know.
   /// - Throws: `StopError`, `SystemError` and the errors of `perform`.
   package func work(
-    on number: Int?, perform: (ShardRun, @escaping KeepAlive) throws -> Darkroom.Summary, wait: (Double) -> Bool,
-    note: (String) -> Void
+    on number: Int?, perform: Perform, wait: (Double) -> Bool, note: (String) -> Void
   ) throws -> Outcome {
-    var outcome = Outcome()
+    var work = Work(isForOne: number != nil)
     try SharedOutbox(configuration.outbox).check(shards)
     var open = number.map { [$0] } ?? shards.plan.largestFirst
     open.removeAll { shard in
       guard let head = try? shards.report(of: shard) else { return false }
-      outcome.add(head)
+      work.outcome.add(head)
       removeState(ofComplete: shard)
       return true
     }
     if !open.isEmpty { try SharedOutbox(configuration.outbox).add(shards) }
-    // The claims of others, as they were when this process first saw them, and when that was.
-    var seen: [Int: (claim: ShardClaim.Held, time: Double)] = [:]
     var pause = Self.shortestPause
     while !open.isEmpty {
-      var (left, hasDone): ([Int], Bool) = ([], false)
-      var time: Double?
+      var round = Round()
       for shard in open {
-        if shards.isCancelled || !wait(0) || isOutOfTime {
-          outcome.isStopped = true
-          return outcome
-        }
-        do {
-          if let head = try shards.report(of: shard) {
-            outcome.add(head)
-            continue
-          }
-          switch try claim(shard, &time) {
-          case .held(let held, let isLocked):
-            if number != nil, seen[shard] == nil {
-              note("shard \(shard) is claimed by \(held.holder): waiting for a sign of life")
-            }
-            let first = seen[shard] ?? (held, Clock.monotonicSeconds)
-            seen[shard] = first
-            if first.claim != held {
-              // A holder that lives renews its claim.
-              outcome.others[shard] = held.holder
-            } else if isLocked, Clock.monotonicSeconds - first.time >= timeout {
-              outcome.postponed[shard] =
-                "its records are locked, and \(held.holder) has given no sign of life for \(Int(timeout)) s"
-            } else {
-              left.append(shard)
-            }
-          case .taken(let claim):
-            defer { claim.release() }
-            hasDone = true
-            if try !run(shard, claim, perform, &outcome) {
-              outcome.isStopped = true
-              return outcome
-            }
-          }
-        } catch let error as StopError where error.isBusy {
-          outcome.others[shard] = "another process"
-        } catch let error as StopError where error.isMissing {
-          outcome.broken[shard] = "\(error)"
-        } catch let error as SystemError where [.missing, .occupied].contains(error.cause) {
-          // All shards are missing when the file system is not mounted any more.
-          if shards.isThere { outcome.broken[shard] = "\(error)" } else { outcome.postponed[shard] = "\(error)" }
-        } catch let error as SystemError where error.mayPassSoon || error.code == ESTALE {
-          outcome.postponed[shard] = "\(error)"
+        guard !shards.isCancelled, wait(0), !isOutOfTime, try look(at: shard, &work, &round, perform, note) else {
+          work.outcome.isStopped = true
+          return work.outcome
         }
       }
-      open = left
-      pause = hasDone ? Self.shortestPause : min(Self.longestPause, 1.5 * pause)
-      if !open.isEmpty, !hasDone, !wait(pause) {
-        outcome.isStopped = true
-        return outcome
+      open = round.left
+      pause = round.hasRun ? Self.shortestPause : min(Self.longestPause, 1.5 * pause)
+      if !open.isEmpty, !round.hasRun, !wait(pause) {
+        work.outcome.isStopped = true
+        return work.outcome
       }
     }
-    return outcome
+    return work.outcome
+  }
+
+  /// What is known of the shards.
+  private struct Work {
+    /// Whether one shard is to be done, and a person waits for it.
+    let isForOne: Bool
+    var outcome = Outcome()
+
+    /// The claims of others, as they were when this process first saw them, and when that was.
+    var seen: [Int: (claim: ShardClaim.Held, time: Double)] = [:]
+  }
+
+  /// One look at each open shard.
+  private struct Round {
+    /// The shards to look at again.
+    var left: [Int] = []
+
+    /// Whether a shard was run.
+    var hasRun = false
+
+    /// The time of the file server, once it is known: it is asked for once for all shards.
+    var time: Double?
+  }
+
+  /// Looks at a shard, and runs it if nobody else does.
+  /// - Parameter note: Called with what a person may want to know.
+  /// - Returns: Whether to go on with the others.
+  private func look(
+    at shard: Int, _ work: inout Work, _ round: inout Round, _ perform: Perform, _ note: (String) -> Void
+  ) throws -> Bool {
+    do {
+      if let head = try shards.report(of: shard) {
+        work.outcome.add(head)
+        return true
+      }
+      switch try claim(shard, &round.time) {
+      case .held(let held, let isLocked):
+        if mayComeFree(shard, held, isLocked: isLocked, &work, note) { round.left.append(shard) }
+      case .taken(let claim):
+        defer { claim.release() }
+        round.hasRun = true
+        return try run(shard, claim, perform, &work.outcome)
+      }
+    } catch let error as StopError where error.isBusy {
+      work.outcome.others[shard] = "another process"
+    } catch let error as StopError where error.isMissing {
+      work.outcome.broken[shard] = "\(error)"
+    } catch let error as SystemError where [.missing, .occupied].contains(error.cause) {
+      // All shards are missing when the file system is not mounted any more.
+      if shards.isThere { work.outcome.broken[shard] = "\(error)" } else { work.outcome.postponed[shard] = "\(error)" }
+    } catch let error as SystemError where error.mayPassSoon || error.code == ESTALE {
+      work.outcome.postponed[shard] = "\(error)"
+    }
+    return true
+  }
+
+  /// Whether a shard that another process has claimed is to be looked at again. If not, the outcome says why.
+  private func mayComeFree(
+    _ shard: Int, _ held: ShardClaim.Held, isLocked: Bool, _ work: inout Work, _ note: (String) -> Void
+  ) -> Bool {
+    if work.isForOne, work.seen[shard] == nil {
+      note("shard \(shard) is claimed by \(held.holder): waiting for a sign of life")
+    }
+    let first = work.seen[shard] ?? (held, Clock.monotonicSeconds)
+    work.seen[shard] = first
+    if first.claim != held {
+      // A holder that lives renews its claim.
+      work.outcome.others[shard] = held.holder
+      return false
+    }
+    guard isLocked, Clock.monotonicSeconds - first.time >= timeout else { return true }
+    work.outcome.postponed[shard] =
+      "its records are locked, and \(held.holder) has given no sign of life for \(Int(timeout)) s"
+    return false
   }
 
   /// - Parameter time: The time of the file server, once it is known: it is asked for once for all shards.
@@ -156,8 +190,7 @@ package struct ShardWorker {
   /// Runs a claimed shard.
   /// - Returns: Whether to go on with the others.
   private func run(
-    _ shard: Int, _ claim: ShardClaim, _ perform: (ShardRun, @escaping KeepAlive) throws -> Darkroom.Summary,
-    _ outcome: inout Outcome
+    _ shard: Int, _ claim: ShardClaim, _ perform: Perform, _ outcome: inout Outcome
   ) throws -> Bool {
     let run = try ShardRun(shard, of: shards, remaining, state: state)
     // Removing the state of another process may have taken long.

@@ -17,6 +17,9 @@ final class Suspension {
   /// The time without pauses.
   private(set) var activity = ActiveTime()
 
+  /// When the queues were last resumed, as `Clock.monotonicSeconds`; 0 before that.
+  private(set) var resumedAt = 0.0
+
   init(
     outbox: OutboxFolder, state: StateFolder, downloads: DownloadCache, minFree: Int,
     memory: MemoryWatch = MemoryWatch { MemoryReading() }
@@ -44,10 +47,10 @@ final class Suspension {
     if let reason = diskReason(now) { causes.append(.disk(reason: reason)) }
     if let reason = memory.pressure.reason(now: Clock.monotonicMilliseconds) { causes.append(.memory(reason: reason)) }
     let wasPaused = pauses.isPaused
-    defer {
-      if pauses.isPaused != wasPaused { activity.pause(!wasPaused, now: Clock.monotonicMilliseconds) }
-    }
-    return pauses.update(causes, at: Clock.wallMilliseconds)
+    let change = pauses.update(causes, at: Clock.wallMilliseconds)
+    if pauses.isPaused != wasPaused { activity.pause(!wasPaused, now: Clock.monotonicMilliseconds) }
+    if wasPaused, !pauses.isPaused { resumedAt = now }
+    return change
   }
 
   /// Since when nothing goes on, as `Clock.monotonicMilliseconds`; nil when something does.

@@ -2,7 +2,6 @@ import CCurl
 
 extension EasyHandle {
   /// Sets the options that are the same for every request of an engine.
-  /// Disabled, as by libcurl's default: cookies, `Accept-Encoding` and decoding, alternative services.
   /// Not enabled, as is libcurl's default: cookies, `Accept-Encoding` and decoding, alternative services.
   /// - Returns: The folder of certificates to trust besides the bundle, which libcurl does not know; `nil`: none.
   func configure(_ configuration: TransferConfiguration) -> String? {

@@ -112,7 +112,9 @@ package struct SourceLocation: Sendable, Hashable {
 
   /// A URL, valid or not, without its userinfo: for reports and logs.
   package static func redacted(_ text: String) -> String {
-    (try? SourceLocation(parsing: text))?.redacted ?? Transfer.redacted(text, valid: false)
+    // Only what precedes an "@" can be userinfo.
+    if !text.utf8.contains(UInt8(ascii: "@")) { return text }
+    return (try? SourceLocation(parsing: text))?.redacted ?? Transfer.redacted(text, valid: false)
   }
 
   private static func printable(_ text: String) -> String {
