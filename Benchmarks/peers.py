@@ -5,12 +5,12 @@ Whole processes in turn: darkroom, the codecs alone at the same settings (one co
 those for each format), Pillow and pyvips, for PNG with their defaults and at the same level. GIF, TIFF (LZW) and BMP become PNG, HEIC
 becomes JPEG; no library reads BMP alone, and pyvips has none for it and for HEIC.
 """
-import collections, json, os, pathlib, random, statistics, subprocess, sys, tempfile
+import json, os, pathlib, random, sys, tempfile
 
 from PIL import Image
 import pillow_heif
 
-import png_pictures
+import contest, png_pictures, processes
 
 pillow_heif.register_heif_opener()
 
@@ -82,25 +82,6 @@ def make_photographs(folder, extensions, count):
         image.save(folder / f"{number:04}.{extension}", **SOURCES[extension])
 
 
-# A small process starts the contender: a child's peak begins with what its parent had in memory.
-MEASURE = r"""
-import os, sys, time
-began = time.monotonic()
-child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ,
-                        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
-_, status, usage = os.wait4(child, 0)
-assert os.waitstatus_to_exitcode(status) == 0, (sys.argv[1], status)
-print(time.monotonic() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
-"""
-
-
-def measured(command, **variables):
-    """Runs a command; wall seconds, CPU seconds, peak KiB."""
-    printed = subprocess.run([sys.executable, "-S", "-c", MEASURE, *map(str, command)], check=True,
-                             env={**os.environ, **variables}, stdout=subprocess.PIPE, text=True).stdout
-    return tuple(float(word) for word in printed.split())
-
-
 def compare(workload, codecs, darkroom, count=200, rounds=3):
     extensions = WORKLOADS[workload]
     with tempfile.TemporaryDirectory() as name:
@@ -112,12 +93,11 @@ def compare(workload, codecs, darkroom, count=200, rounds=3):
         (work / "list.txt").write_text("".join(f"{path.name}\n" for path in files))
 
         def run_darkroom(out):
-            (out / "inbox").mkdir(), (out / "outbox").mkdir()
-            return measured([darkroom, "run", work / "list.txt", "--inbox", out / "inbox", "--outbox", out / "outbox",
-                             "--file-root", pictures, "--filters", "sepia(0.8)", "--quality", "85", "--quiet"])
+            return contest.measured(processes.darkroom(
+                darkroom, out, work / "list.txt", "--file-root", pictures, "--filters", "sepia(0.8)", "--quality", "85"), out)
 
         def run_codecs(out):
-            taken = [measured([codecs / extension, *CODECS[extension], *pictures.glob("*." + extension)])
+            taken = [contest.measured([codecs / extension, *CODECS[extension], *pictures.glob("*." + extension)], out)
                      for extension in extensions]
             for path in pictures.glob("*.out"):
                 source = pathlib.Path(path.stem)
@@ -126,34 +106,19 @@ def compare(workload, codecs, darkroom, count=200, rounds=3):
             return sum(walls), sum(seconds), max(peaks)
 
         def run_peer(script, options):
-            return lambda out: measured([sys.executable, "-c", script, out, json.dumps(options), *files],
-                                        VIPS_CONCURRENCY="1")
+            return lambda out: contest.measured([sys.executable, "-c", script, out, json.dumps(options), *files], out,
+                                                VIPS_CONCURRENCY="1")
 
         contenders = {"darkroom": run_darkroom}
         if all(extension in CODECS for extension in extensions):
             contenders["codecs alone"] = run_codecs
-        results_extensions = [RESULTS.get(extension, extension) for extension in extensions]
+        results = [RESULTS.get(extension, extension) for extension in extensions]
         contenders |= {label: run_peer(*peer) for label, peer in PEERS.items()
-                       if ("png" in results_extensions or "PNG" not in label)
+                       if ("png" in results or "PNG" not in label)
                        and ("AVIF" not in label or "avif" in extensions)
                        and (not {"bmp", "heic"} & set(extensions) or "pyvips" not in label)}
-        results = collections.defaultdict(list)
-        for number in range(rounds):
-            for label, run in contenders.items():
-                out = work / f"{number}-{label}"
-                out.mkdir()
-                taken = run(out)
-                made = [path for extension in results_extensions for path in out.rglob("*." + extension)]
-                assert len(made) == count, (label, len(made))
-                results[label].append((*taken, sum(path.stat().st_size for path in made)))
-    medians = {label: [statistics.median(column) for column in zip(*rows)] for label, rows in results.items()}
-    ours = medians["darkroom"]
-    print("| contender | pictures a second | CPU | peak memory | MB written | time, ours = 1 | CPU, ours = 1 |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for label, (wall, cpu, peak, written) in medians.items():
-        print(f"| {label} | {count / wall:.0f} | {cpu:.2f} s | {peak / 1024:.0f} MiB | {written / 1e6:.1f} "
-              f"| {wall / ours[0]:.2f} | {cpu / ours[1]:.2f} |")
+        contest.compare(workload, contenders, count, rounds, results)
 
 
 if __name__ == "__main__":
-    compare(sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3])
+    compare(sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), sys.argv[3])
