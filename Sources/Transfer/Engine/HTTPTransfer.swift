@@ -34,22 +34,8 @@ final class HTTPTransfer {
   /// Whether the current request needs its own connection.
   var needsNewConnection: Bool { connection.isNew }
 
-  /// Whether its speed, and the time until the body begins, reflect the server: it has the connection for itself, or shares it
-  /// with none that are paused.
-  var isTimed = true
-
-  /// The wait of the current request for the first byte of its body.
-  private var firstByte = FirstByteWait.notSent
-
-  /// The rate and time limits of the current request. `nil`: no rate limits it, and libcurl enforces the
-  /// time limits.
-  private(set) var hold: RateHold?
-
-  /// Which of these limits is exceeded.
-  private var excess: ActiveLimits.Excess?
-
-  /// The hold times of earlier requests, in seconds.
-  private var held = 0.0
+  /// Its time and time limits.
+  private(set) var time: TransferTime
 
   private let configuration: TransferConfiguration
   private let openConnections: OpenConnections
@@ -58,20 +44,7 @@ final class HTTPTransfer {
   private var connection: RequestConnection
   private var response: ResponseReceiver
   private var redirects = 0
-  private var requests = RequestCount()
-
-  /// How often the current request was sent: libcurl repeats a request when it learns that the server has closed a kept
-  /// connection, and no part of an answer has arrived.
-  private var timesSent = 0
-
-  /// Whether anything was sent for the current request, including for a tunnel.
-  private var hasSentBytes = false
-
-  /// Whether the next bytes of a header are the first of a request, and not those that open a tunnel of a proxy.
-  private var beginsRequest = false
-
-  /// The time of all requests so far, without the time between them; in seconds.
-  private var seconds = 0.0
+  private var requests = SentRequests()
 
   /// libcurl's copies of header fields and form, kept while the current request runs.
   private var headerList: HeaderList?
@@ -99,6 +72,7 @@ final class HTTPTransfer {
     request = queued.request.request.referring(to: location)
     hostSettings = queued.request.settings
     slotHost = location.host ?? ""
+    time = TransferTime(queued.request.settings, configuration)
     response = ResponseReceiver(
       queued.request, maxBytes: configuration.maxBytes, begun: queued.request.partial?.take())
     connection = RequestConnection(
@@ -127,8 +101,8 @@ final class HTTPTransfer {
       }
     }
     name = connection.proxy == nil ? location.nameAndPort : nil
-    firstByte = .notSent
-    hasSentBytes = false
+    time.requestBegins()
+    requests.requestBegins()
     easy.set(CURLOPT_LOW_SPEED_LIMIT, 0)
     if addressList != nil { easy.set(CURLOPT_RESOLVE, nil) }
     addressList = nil
@@ -160,70 +134,39 @@ final class HTTPTransfer {
   /// Sets the time limits of the current request.
   /// - Parameter waited: How long it waited for its name, in seconds.
   private func setTimeLimits(waited: Double) throws(TransferError) {
-    let left = timeLeft
+    let left = time.left
     guard left > .zero else {
       throw TransferError(.timeout, "\(source): redirects and names took all of the time allowed")
     }
     easy.set(CURLOPT_TIMEOUT_MS, left.wholeMilliseconds)
-    easy.set(CURLOPT_CONNECTTIMEOUT_MS, (connectTimeout - .seconds(waited)).wholeMilliseconds)
+    easy.set(CURLOPT_CONNECTTIMEOUT_MS, (time.connectTimeout - .seconds(waited)).wholeMilliseconds)
   }
-
-  /// The time limit of the whole transfer, without hold times.
-  private var timeout: Duration { queued.request.settings.timeout ?? configuration.timeout }
-
-  /// The time limit of the current request, without hold times, which count only for `timeLeft`.
-  private var timeLeft: Duration {
-    let left = timeout - .seconds(seconds - held)
-    return queued.request.settings.timeLeft.map { min($0 - .seconds(seconds), left) } ?? left
-  }
-
-  /// The time limit for resolving and connecting; at most the rest of that for the whole.
-  var connectTimeout: Duration { min(queued.request.settings.connectTimeout ?? configuration.connectTimeout, timeLeft) }
 
   /// Holds the current request back as the rates demand.
-  /// - Parameter isShared: Whether it can wait behind others of its host.
-  func limit(by limiter: RateLimiter<UnsafeMutableRawPointer>, isShared: Bool, now: Double) {
+  /// - Parameters:
+  ///   - isShared: Whether it can wait behind others of its host.
+  ///   - isMeasured: As in `TransferTime`.
+  func limit(by limiter: RateLimiter<UnsafeMutableRawPointer>, isShared: Bool, isMeasured: Bool, now: Double) {
     easy.set(CURLOPT_TIMEOUT_MS, 0)
-    let limits = ActiveLimits(
-      began: now, time: timeout / .seconds(1) - (seconds - held),
-      wholeTime: queued.request.settings.timeLeft.map { $0 / .seconds(1) - seconds } ?? .infinity,
-      speed: isTimed ? configuration.lowSpeed : 0, period: configuration.lowSpeedPeriod / .seconds(1))
-    hold = RateHold(limiter, id: easy.raw, host: slotHost, isShared: isShared, limits: limits)
+    time.isMeasured = isMeasured
+    time.hold(by: limiter, id: easy.raw, host: slotHost, isShared: isShared, now: now)
   }
 
   /// Records the end of a pause.
   func pauseEnds(now: Double) {
-    hold?.pauseEnds(now: now)
+    time.pauseEnds(now: now)
     queued.request.progress?.setHeld(.none)
   }
 
   /// Ends the effect of rates.
   func endHold() {
-    hold = nil
+    time.endHold()
     queued.request.progress?.setHeld(.none)
   }
 
   /// Checks the time limits that libcurl does not know.
   /// - Returns: The time of the next check; `nil` when a limit is exceeded.
-  func checkTimes(now: Double) -> Double? {
-    var next = firstByte.nextCheck(now: now, limit: firstByteTimeout / .seconds(1))
-    if next <= now {
-      firstByte = .expired
-      return nil
-    }
-    if let check = hold?.check(now: now, bytes: response.arrivedBytes) {
-      excess = check.excess
-      if excess != nil { return nil }
-      next = min(next, check.next)
-    }
-    return next
-  }
-
-  /// The time limit for the first byte of a body after its request was sent.
-  var firstByteTimeout: Duration {
-    queued.request.settings.firstByteTimeout ?? configuration.firstByteTimeout
-      ?? TransferConfiguration.usualFirstByteTimeout
-  }
+  func checkTimes(now: Double) -> Double? { time.check(now: now, bytes: response.arrivedBytes) }
 
   /// Adopts the result of a lookup of the current request's name.
   /// - Parameter now: As `Clock.monotonicSeconds`; `nil` when the transfer did not wait for it.
@@ -240,7 +183,7 @@ final class HTTPTransfer {
       case .failed(let reason): throw TransferError(.dns, "\(source): \(name) cannot be resolved now: \(reason)")
       }
       if let now {
-        seconds += now - waitingSince
+        time.waited(now - waitingSince)
         try setTimeLimits(waited: now - waitingSince)
       }
     } catch {
@@ -250,9 +193,7 @@ final class HTTPTransfer {
 
   /// The error of a transfer that has waited too long for its name.
   var resolvingTimeout: TransferError {
-    let limit = (queued.request.settings.connectTimeout ?? configuration.connectTimeout) / .seconds(1)
-    let text = "\(source): \(name?.name ?? "its host") was not resolved within connect-timeout, \(limit) s"
-    var error = completed(TransferError(.timeout, text))
+    var error = completed(time.unresolved(name?.name ?? "its host", of: source))
     error.isUnresolved = true
     return error
   }
@@ -284,8 +225,8 @@ final class HTTPTransfer {
   /// Whether the rates allow a piece of a body now. If not, the transfer pauses, and receives the piece again.
   func mayReceive(_ bytes: Int) -> Bool {
     let now = Clock.monotonicSeconds
-    guard let mayReceive = hold?.mayReceive(bytes, now: now), !mayReceive else { return true }
-    queued.request.progress?.setHeld(hold?.isHeldByTotal(now: now) == true ? .total : .host)
+    if time.mayReceive(bytes, now: now) { return true }
+    queued.request.progress?.setHeld(time.hold?.isHeldByTotal(now: now) == true ? .total : .host)
     return false
   }
 
@@ -294,10 +235,9 @@ final class HTTPTransfer {
 
   /// Counts received bytes of a body, whether or not libcurl delivers them.
   func countArrived(_ bytes: Int) {
-    if firstByte != .came {
-      firstByte = .came
-      easy.set(CURLOPT_LOW_SPEED_LIMIT, isTimed && hold == nil ? configuration.lowSpeed : 0)
-      hold?.bodyBegins(now: Clock.monotonicSeconds)
+    if !time.hasFirstByte {
+      time.bodyBegins(now: Clock.monotonicSeconds)
+      easy.set(CURLOPT_LOW_SPEED_LIMIT, time.enforcedSpeed)
     }
     response.countArrived(bytes)
     queued.request.progress?.add(bytes)
@@ -307,11 +247,8 @@ final class HTTPTransfer {
 
   /// Records that a part of the request was sent: the wait for the answer begins.
   func hasSent() {
-    hasSentBytes = true
-    if beginsRequest { timesSent += 1 }
-    beginsRequest = false
-    guard isTimed, firstByte != .came else { return }
-    firstByte = .awaited(until: Clock.monotonicSeconds + firstByteTimeout / .seconds(1))
+    requests.hasSent()
+    time.hasSent(now: Clock.monotonicSeconds)
   }
 
   /// Opens a socket for an allowed address; returns -1 otherwise.
@@ -319,8 +256,9 @@ final class HTTPTransfer {
 
   /// Whether the request may be sent over the connection that libcurl chose.
   func maySendRequest(over endpoints: OpenConnections.Endpoints) -> Bool {
-    beginsRequest = connection.maySendRequest(over: endpoints)
-    return beginsRequest
+    let isSent = connection.maySendRequest(over: endpoints)
+    requests.isConnected(isSent: isSent)
+    return isSent
   }
 
   // MARK: The next step
@@ -337,14 +275,13 @@ final class HTTPTransfer {
 
   /// Decides the next step, once libcurl has finished a request.
   func step(after code: CURLcode) -> Step {
-    seconds += Double(easy.offset(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6
-    held += hold?.time(now: Clock.monotonicSeconds) ?? 0
+    time.requestEnds(after: Double(easy.offset(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6, now: Clock.monotonicSeconds)
     countRequests()
     if code == CURLE_OK { connection.endRequest() }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
     // libcurl has no connection time for a reused connection, nor for one whose proxy has yet to answer; but it sent something.
-    let isProxyAway = wasUnreachable && !hasSentBytes
+    let isProxyAway = wasUnreachable && !requests.hasSentBytes
     proxyFailure = connection.proxy == nil ? nil : .init(code, isUnreachable: isProxyAway)
     lastAnswer = response.header.status == 0 ? nil : (easy.isHTTP2, easy.long(CURLINFO_NUM_CONNECTS) == 0)
     do throws(TransferError) {
@@ -355,18 +292,14 @@ final class HTTPTransfer {
   }
 
   /// Counts the current request, including repetitions.
-  private func countRequests() {
-    requests.sent += timesSent
-    requests.reused += max(0, timesSent - (easy.long(CURLINFO_NUM_CONNECTS) ?? 0))
-    timesSent = 0
-  }
+  private func countRequests() { requests.requestEnds(newConnections: easy.long(CURLINFO_NUM_CONNECTS) ?? 0) }
 
   /// The error of the transfer when it is cancelled, whether or not libcurl has it.
   func cancelled() -> TransferError {
     countRequests()
     var error = TransferError.cancelled(queued.request.location)
     error.bytes = response.body.received + response.discardedBytes
-    error.requests = requests
+    error.requests = requests.count
     return error
   }
 
@@ -430,12 +363,7 @@ final class HTTPTransfer {
     if let failure = response.failure ?? form?.failure(isTimeout: code == CURLE_OPERATION_TIMEDOUT) {
       throw failure
     }
-    if firstByte == .expired {
-      let limit = firstByteTimeout / .seconds(1)
-      throw TransferError(
-        .timeout, "first-byte-timeout is \(limit) s; \(source) sent no byte of its content within that time")
-    }
-    if let excess { throw timeout(excess) }
+    if let failure = time.failure(of: source) { throw failure }
     let header = response.header
     guard code == CURLE_OK, header.status == 200 || response.isNotModified || response.isContinuation else {
       throw TransferError(
@@ -449,19 +377,7 @@ final class HTTPTransfer {
       mayBeStored: !header.forbidsStoring && begun?.forbidsStoring != true, finalURL: finalURL,
       bytes: response.isNotModified ? 0 : response.body.bytes, received: response.body.received,
       sha256: try response.isNotModified ? "" : response.body.finish(), contentType: easy.string(CURLINFO_CONTENT_TYPE),
-      requests: requests, seconds: seconds, answer: answer)
-  }
-
-  private func timeout(_ excess: ActiveLimits.Excess) -> TransferError {
-    switch excess {
-    case .time:
-      let limit = min(timeout, queued.request.settings.timeLeft ?? timeout) / .seconds(1)
-      return TransferError(.timeout, "\(source) was not complete within \(limit) s, and more was not allowed")
-    case .speed:
-      let period = configuration.lowSpeedPeriod / .seconds(1)
-      return TransferError(
-        .timeout, "low-speed is \(configuration.lowSpeed) bytes/s; \(source) sent less over \(period) s")
-    }
+      requests: requests.count, seconds: time.seconds, answer: answer)
   }
 
   /// The error with the details of the transfer.
@@ -474,7 +390,7 @@ final class HTTPTransfer {
       error.retryAfter = retryAfterSeconds(value, now: Clock.wallSeconds)
     }
     error.bytes = response.body.received + response.discardedBytes
-    error.requests = requests
+    error.requests = requests.count
     error.answer = answer
     error.proxyFailure = proxyFailure
     keepPartial(after: error)

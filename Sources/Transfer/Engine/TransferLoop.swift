@@ -132,7 +132,7 @@ final class TransferLoop {
     if let settings = transfer.hostSettings { rates.limit(transfer.slotHost, to: settings.maxRate, now: now) }
     guard let (name, _) = transfer.name else { return add(transfer) }
     transfer.waitingSince = now
-    let deadline = now + transfer.connectTimeout / .seconds(1)
+    let deadline = now + transfer.time.connectTimeout / .seconds(1)
     switch names.request(name, transfer, now: now, deadline: deadline) {
     case .known(let lookup): return add(transfer, lookup, now: nil)
     case .lookUp: resolver.start(name)
@@ -165,15 +165,14 @@ final class TransferLoop {
     let isHTTPS = transfer.location.scheme == .https
     transfer.easy.set(CURLOPT_PIPEWAIT, isHTTPS && isHTTP2 == true ? 1 : 0)
     running[transfer.easy.raw] = transfer
-    transfer.isTimed = true
     if let rate = rates.rate(transfer.slotHost) {
       rates.begin(transfer.slotHost)
       // With many transfers the share of each may be below the limit for slowness.
       if rate / 2560 < configuration.lowSpeed { transfer.queued.request.progress?.setLimited() }
       // A stream may wait behind a paused one of its connection, which libcurl's check takes for slowness.
       let isShared = isHTTPS && isHTTP2 != false
-      transfer.isTimed = !isShared || rate >= 1 << 20
-      transfer.limit(by: rates, isShared: isShared, now: Clock.monotonicSeconds)
+      transfer.limit(
+        by: rates, isShared: isShared, isMeasured: !isShared || rate >= 1 << 20, now: Clock.monotonicSeconds)
     }
     if multi.add(transfer.easy) {
       let now = Clock.monotonicSeconds
@@ -191,7 +190,7 @@ final class TransferLoop {
     multi.remove(transfer.easy)
     running[transfer.easy.raw] = nil
     transfer.queued.request.progress?.requestEnded(now: Clock.monotonicMilliseconds)
-    guard transfer.hold != nil else { return }
+    guard transfer.time.hold != nil else { return }
     rates.end(transfer.easy.raw, of: transfer.slotHost, now: Clock.monotonicSeconds)
     transfer.endHold()
   }
@@ -218,7 +217,7 @@ final class TransferLoop {
     let transfers = running.values.filter { readable.contains($0.queued.id) && $0.form?.canContinue == true }
     readable = Set(transfers.map(\.queued.id))
     for transfer in transfers {
-      let code = transfer.easy.resume(receiving: transfer.hold?.isPaused != true)
+      let code = transfer.easy.resume(receiving: transfer.time.hold?.isPaused != true)
       if code != CURLE_OK { handle(transfer, transfer.step(after: code)) }
     }
   }
