@@ -39,10 +39,15 @@ package final class Statement {
         switch value {
         case .null: sqlite3_bind_null(handle, position)
         case .integer(let integer): sqlite3_bind_int64(handle, position, Int64(integer))
-        case .text(let text): csqlite_bind_text(handle, position, text, Int32(text.utf8.count))
+        case .text(var text): text.withUTF8 { bind($0, to: position) }
         }
       guard code == SQLITE_OK else { throw database.failure(code) }
     }
+  }
+
+  /// Binds a text in place, which a conversion to a C string would copy once more.
+  private func bind(_ text: UnsafeBufferPointer<UInt8>, to position: Int32) -> Int32 {
+    csqlite_bind_text(handle, position, text.baseAddress, Int32(text.count))
   }
 
   /// - Returns: Whether there is a row.

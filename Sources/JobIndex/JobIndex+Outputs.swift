@@ -11,13 +11,15 @@ extension JobIndex {
     try database.run("INSERT INTO outputs VALUES (\(LedgerOutput.columns.placeholders))", output.values)
   }
 
-  /// The outputs that were delivered to some of these paths relative to the job's folder.
-  package func outputs(_ targets: [String]) throws -> [LedgerOutput] {
-    let marks = targets.map { _ in "?" }.joined(separator: ", ")
-    return try database.all(
-      LedgerOutput.select("FROM outputs WHERE target IN (\(marks))"), targets.map { .text($0) }
-    ) { LedgerOutput($0) }
+  /// The outputs whose paths relative to the job's folder are this one and an extension.
+  /// - Parameter stem: With its dot at the end, such as `images/a.`.
+  package func outputs(at stem: String) throws -> [LedgerOutput] {
+    // "/" follows ".". Names that go on, such as `a.b`, are other entries' names.
+    try database.all(Self.outputsOfStem, [.text(stem), .text(stem.dropLast() + "/")]) { LedgerOutput($0) }
   }
+
+  private static let outputsOfStem = LedgerOutput.select(
+    "FROM outputs WHERE target > ?1 AND target < ?2 AND instr(substr(target, length(?1) + 1), '.') = 0")
 
   package func prepareFailures() throws {
     try database.execute("CREATE TABLE failures (\(LedgerFailure.columns.names), PRIMARY KEY (name)) WITHOUT ROWID")

@@ -23,12 +23,11 @@ package struct EarlierResults: Sendable {
     self.mayBeReused = mayBeReused
   }
 
-  /// The possible paths of an entry's results and sources, in all formats, since the entry is also compared with a
-  /// result of another format.
-  package static func targets(of entry: Entry, withOriginals: Bool = false) -> [String] {
-    let suffixes = ImageFormat.allCases.map(\.fileExtension)
-    return suffixes.map { JobFolder.path(of: .result, entry.name, extension: $0) }
-      + (withOriginals ? suffixes.map { JobFolder.path(of: .original, entry.lineName, extension: $0) } : [])
+  /// The paths of an entry's results and sources without their extensions, since the entry is also compared with a result
+  /// of another format.
+  package static func stems(of entry: Entry, withOriginals: Bool = false) -> [String] {
+    [JobFolder.path(of: .result, entry.name, extension: "")]
+      + (withOriginals ? [JobFolder.path(of: .original, entry.lineName, extension: "")] : [])
   }
 
   /// Whether an original is where it was delivered, and is unchanged.

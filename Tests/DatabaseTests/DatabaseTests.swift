@@ -26,13 +26,16 @@ import Testing
   func records() throws {
     let database = try Database(path: path, durability: .none)
     try database.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT, size INTEGER) STRICT")
-    let notes = [Note(id: 1, text: "ü\u{0}x", size: nil), Note(id: 2, text: nil, size: .min)]
+    let notes = [
+      Note(id: 1, text: "ü\u{0}x", size: nil), Note(id: 2, text: nil, size: .min), Note(id: 3, text: "", size: 0),
+      Note(id: 4, text: String(repeating: "long", count: 10_000), size: .max),
+    ]
     for note in notes {
       try database.run("INSERT INTO notes (\(Note.columns.names)) VALUES (\(Note.columns.placeholders))", note.values)
     }
     #expect(try database.records(Note.select("FROM notes ORDER BY id")) == notes)
     #expect(try database.record(Note.select("FROM notes WHERE id = ?"), [.integer(2)]) == notes[1])
-    #expect(try database.record(Note.select("FROM notes WHERE id = 3")) as Note? == nil)
+    #expect(try database.record(Note.select("FROM notes WHERE id = 5")) as Note? == nil)
   }
 
   @Test("a transaction that throws changes nothing")

@@ -204,8 +204,9 @@ final class EntryFlow {
     of entry: Entry, _ entries: RunEntries, withOriginals: Bool
   ) throws -> EarlierResults? {
     guard entries.plan.earlier.hasOutputs else { return nil }
-    let targets = EarlierResults.targets(of: entry, withOriginals: withOriginals)
-    return EarlierResults(folder: entries.plan.run.folder, outputs: try entries.plan.index.outputs(targets))
+    let outputs = try EarlierResults.stems(of: entry, withOriginals: withOriginals)
+      .flatMap(entries.plan.index.outputs(at:))
+    return EarlierResults(folder: entries.plan.run.folder, outputs: outputs)
   }
 
   // MARK: Delivery

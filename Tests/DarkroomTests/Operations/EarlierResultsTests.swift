@@ -1,11 +1,12 @@
 import Foundation
 import Imaging
-import Ledger
+import JobIndex
 import System
 import Testing
 import TestSupport
 import Transfer
 
+@testable import Ledger
 @testable import Model
 @testable import Operations
 
@@ -37,7 +38,7 @@ import Transfer
   private func reused(from answer: SourceAnswer? = nil, isOfResult: Bool = false) throws -> DeliveredResult? {
     var source = PhotoRecord.Source(finalURL: "http://h/a", httpStatus: 304, bytes: 9, sha256: "ab")
     (source.answer, source.isCached, source.isOfResult) = (answer, true, isOfResult)
-    let outputs = try EarlierResults.targets(of: entry).compactMap { try outbox.ledger.output(job: "job", target: $0) }
+    let outputs = try [outbox.ledger.output(job: "job", target: target)].compactMap { $0 }
     return try EarlierResults(folder: outbox.folder, outputs: outputs).result(of: entry, as: key, from: source)
   }
 
@@ -108,16 +109,20 @@ import Transfer
   }
 
   @Test func `an entry may have been delivered in any format, also one that names another now`() throws {
-    #expect(EarlierResults.targets(of: entry).contains(target))
-    #expect(EarlierResults.targets(of: entry).count == ImageFormat.allCases.count)
-    var named = OutputOptions()
-    named.format = .png
-    let png = Entry(urls: ["u"], name: "a/b", recipe: entry.recipe, options: named, priority: .normal)
-    #expect(
-      EarlierResults.targets(of: png) == [
-        "images/a/b.jpg", "images/a/b.png", "images/a/b.webp", "images/a/b.gif", "images/a/b.bmp", "images/a/b.tif",
-        "images/a/b.avif", "images/a/b.heic",
-      ])
+    let stem = "images/\(entry.name)."
+    #expect(EarlierResults.stems(of: entry) == [stem])
+    #expect(EarlierResults.stems(of: entry, withOriginals: true) == [stem, "originals/\(entry.name)."])
+    let index = try JobIndex(creating: .memory)
+    try index.prepareOutputs()
+    let targets = ["images/a/b.avif", "images/a/b.jpg"]
+    let others = [
+      "images/a/b", "images/a/b-.jpg", "images/a/b./c.jpg", "images/a/b.c.jpg", "images/a/b/c.jpg", "images/a/bc.jpg",
+      "images/a/B.jpg", "originals/a/b.jpg",
+    ]
+    for target in targets + others {
+      try index.insert(LedgerOutput(Delivery(staged: "", target: target, bytes: 1, sha256: "")))
+    }
+    #expect(try index.outputs(at: "images/a/b.").map(\.target) == targets)
   }
 
   @Test func `a link, a folder and nothing are no results`() throws {
@@ -138,7 +143,7 @@ import Transfer
   ) throws {
     try outbox.write("bytes", to: target)
     try remember("bytes", origin: provenance.text, identity: identity)
-    let outputs = try EarlierResults.targets(of: entry).compactMap { try outbox.ledger.output(job: "job", target: $0) }
+    let outputs = try [outbox.ledger.output(job: "job", target: target)].compactMap { $0 }
     var results = EarlierResults(folder: outbox.folder, outputs: outputs)
     results.folders = isHeld ? ResultFolders(period: 0) : nil
     #expect(try results.result(of: entry, as: key) != nil)
