@@ -41,14 +41,36 @@ static const unsigned char header[13] = "GIF89a\1\0\1\0\0\0";
 struct cgif_reader {
   GifFileType *file;
   FILE *stream;
+  long size;      // Of a file whose damage is accepted, otherwise -1.
   size_t served;  // Bytes of the header that giflib has read.
+  int is_in_data;  // 1 when only sub-blocks are read.
+  int is_in_block;  // 1 when the length of a sub-block has been read, and its bytes are next.
   int system_error;
   int ended;
 };
 
+/// Reads the length of a sub-block. One that goes beyond the end of the file is as long as what is left, and at the end there is an
+/// empty one, which ends the data: giflib decodes no byte of an incomplete sub-block.
+static int read_length(cgif_reader *reader, GifByteType *length) {
+  int byte = getc(reader->stream);
+  if (byte == EOF && ferror(reader->stream)) {
+    reader->system_error = errno;
+    return 0;
+  }
+  long left = byte == EOF ? 0 : reader->size - ftell(reader->stream);
+  if (left < 0) left = 0;
+  // An empty one may be the last byte of the file.
+  if (byte != 0 && left == 0) reader->ended = 1;
+  *length = (GifByteType)(byte != EOF && byte < left ? byte : left);
+  reader->is_in_block = *length > 0;
+  return 1;
+}
+
 /// Reads for giflib: the header, then the stream.
 static int read_bytes(GifFileType *file, GifByteType *bytes, int count) {
   cgif_reader *reader = file->UserData;
+  if (reader->is_in_data && !reader->is_in_block) return read_length(reader, bytes);
+  reader->is_in_block = 0;
   size_t wanted = (size_t)count, copied = 0;
   if (reader->served < sizeof header) {
     copied = sizeof header - reader->served < wanted ? sizeof header - reader->served : wanted;
@@ -79,17 +101,19 @@ static enum cgif_failure failure(const cgif_reader *reader, int error) {
   }
 }
 
-cgif_reader *cgif_open(FILE *stream, enum cgif_failure *reason) {
+cgif_reader *cgif_open(FILE *stream, long size, enum cgif_failure *reason) {
   *reason = CGIF_NO_MEMORY;
   cgif_reader *reader = calloc(1, sizeof *reader);
   if (reader == NULL) return NULL;
   reader->stream = stream;
+  reader->size = size;
   int error = 0;
   reader->file = giflib.open(reader, read_bytes, &error);
   GifRecordType record = UNDEFINED_RECORD_TYPE;
   if (reader->file != NULL && giflib.record(reader->file, &record) == GIF_OK && record == IMAGE_DESC_RECORD_TYPE
       && giflib.descriptor(reader->file) == GIF_OK) {
     *reason = CGIF_OK;
+    reader->is_in_data = size >= 0;
     return reader;
   }
   *reason = failure(reader, reader->file != NULL ? reader->file->Error : error);
@@ -113,8 +137,8 @@ void cgif_close(cgif_reader *reader) {
 
 int cgif_load(void) { return 0; }
 const char *cgif_version(void) { return ""; }
-cgif_reader *cgif_open(FILE *stream, enum cgif_failure *reason) {
-  (void)stream;
+cgif_reader *cgif_open(FILE *stream, long size, enum cgif_failure *reason) {
+  (void)stream, (void)size;
   *reason = CGIF_NO_MEMORY;
   return NULL;
 }

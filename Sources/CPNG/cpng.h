@@ -26,6 +26,7 @@ typedef struct {
   int damage;         // What depends on that chunk, as `cpng_damage` says; 0 without one.
   int accepts_damage;  // 1 when damaged pixels are no error.
   long long size;      // Of a file with damaged pixels that are no error.
+  int ignores_sum;     // 1 when the checksum of all pixels is not compared (RFC 1950 § 2.2).
 } cpng_stream;
 
 /// The error function: stores the message and leaves the library.
@@ -131,6 +132,9 @@ CPNG_WRAPPER cpng_open_reader(
   png_set_crc_action(*codec, stream->accepts_damage ? PNG_CRC_WARN_USE : PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_USE);
   png_set_keep_unknown_chunks(*codec, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_read_user_chunk_fn(*codec, context, chunk);
+#ifdef PNG_IGNORE_ADLER32
+  if (stream->ignores_sum) png_set_option(*codec, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+#endif
   return 1;
 }
 
@@ -165,6 +169,10 @@ CPNG_WRAPPER cpng_read_row(png_structp codec, void *row) {
   png_read_row(codec, row, NULL);
   return 1;
 }
+
+/// Whether the last call of `cpng_read_row` that failed has written its row, of a picture that is not interlaced: with the last
+/// row libpng reads on to the end of the pixels. `row` is the index of the row.
+static inline int cpng_has_row(png_structp codec, unsigned int row) { return png_get_current_row_number(codec) > row; }
 
 /// `png_read_row` of a pass with errors contained: the pixels of later passes become those of the nearest of this one.
 CPNG_WRAPPER cpng_fill_row(png_structp codec, void *row) {

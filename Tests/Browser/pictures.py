@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Compares how pictures are decoded with what Chromium shows: files of other encoders, on white, pixel by pixel. Opens results of all
-formats in Chromium and in Pillow.
+"""Compares how pictures are decoded with what Chromium shows: files of other encoders, on white, pixel by pixel, and such files that
+are damaged. Opens results of all formats in Chromium and in Pillow, which must see the same.
 
   Tests/Browser/pictures.py --program DARKROOM
 
@@ -10,15 +10,16 @@ import argparse
 import base64
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 try:
     import devtools
+    import made_pictures
     import numpy as np
     from PIL import Image
 except ImportError as error:
@@ -27,15 +28,18 @@ except ImportError as error:
 
 TYPES = {".gif": "image/gif", ".bmp": "image/bmp", ".avif": "image/avif", ".jpg": "image/jpeg", ".png": "image/png",
          ".webp": "image/webp"}
-# The pixels of a picture on white, as text of base64; width and height before it.
+# The pixels of a picture on a colour, as text of base64; width and height before it. Null when none is shown.
 PIXELS = """(async () => {
   const image = new Image();
-  image.src = SOURCE;
-  await image.decode();
+  const isLoaded = await new Promise(end => {
+    [image.onload, image.onerror] = [() => end(true), () => end(false)];
+    image.src = SOURCE;
+  });
+  if (!isLoaded) return null;
   const canvas = document.createElement('canvas');
   [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
   const context = canvas.getContext('2d');
-  context.fillStyle = '#fff';
+  context.fillStyle = COLOUR;
   context.fillRect(0, 0, canvas.width, canvas.height);
   context.drawImage(image, 0, 0);
   const bytes = context.getImageData(0, 0, canvas.width, canvas.height).data;
@@ -45,107 +49,58 @@ PIXELS = """(async () => {
 })()"""
 
 
+def drawn(page, path, colour="#fff"):
+    """What Chromium draws of a picture on a colour, as rows of columns of red, green, blue and alpha; None when it draws nothing."""
+    source = f"data:{TYPES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    answer = page.run(PIXELS.replace("SOURCE", json.dumps(source)).replace("COLOUR", json.dumps(colour)))
+    if not answer:
+        return None
+    width, height, text = answer
+    return np.frombuffer(base64.b64decode(text), "u1").reshape(height, width, 4).astype(int)
+
+
+def on_white(path):
+    """A picture on white, as Pillow decodes it."""
+    with Image.open(path) as picture:
+        white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
+        white.alpha_composite(picture.convert("RGBA"))
+        return np.asarray(white)[..., :3].astype(int)
+
+
 def shown(page, path):
     """The picture as Chromium shows it on white; AVIF with alpha as Pillow does. Chromium 156 takes alpha of the full range, which
     it has to have, for alpha of 16 to 235; libavif in Pillow, and libheif, do not."""
-    with Image.open(path) as picture:
-        if path.suffix == ".avif" and picture.mode == "RGBA":
-            white = Image.new("RGBA", picture.size, (255, 255, 255, 255))
-            white.alpha_composite(picture)
-            return np.asarray(white)[..., :3].astype(int)
-    source = f"data:{TYPES[path.suffix]};base64,{base64.b64encode(path.read_bytes()).decode()}"
-    width, height, text = page.run(PIXELS.replace("SOURCE", json.dumps(source)))
-    return np.frombuffer(base64.b64decode(text), "u1").reshape(height, width, 4)[..., :3].astype(int)
+    if path.suffix == ".avif":
+        with Image.open(path) as picture:
+            if picture.mode == "RGBA":
+                return on_white(path)
+    pixels = drawn(page, path)
+    assert pixels is not None, f"{path}: Chromium shows nothing"
+    return pixels[..., :3]
 
 
-def bitmap(width, height, bits, rows, compression=0, masks=b"", colours=b""):
-    """A BMP with the header of Windows 5 or, without masks, of Windows 3."""
-    head = (124 if masks else 40, width, height, 1, bits, compression, 0, 2835, 2835, len(colours) // 4, 0)
-    header = np.array(head[:3], "<i4").tobytes() + np.array(head[3:5], "<u2").tobytes() + np.array(head[5:], "<i4").tobytes()
-    header += (masks + b"BGRs" + bytes(48 + 16))[:84] if masks else b""
-    offset = 14 + len(header) + len(colours)
-    return b"BM" + np.array([offset + len(rows), 0, offset], "<u4").tobytes() + header + colours + rows
-
-
-def make_sources(folder):
-    """Files by name, with the largest mean difference of a sample from what Chromium shows."""
-    photograph = Image.open(ROOT / "Samples/chelsea.jpg").resize((150, 100), Image.BICUBIC)
-    translucent = photograph.copy()
-    translucent.putalpha(Image.linear_gradient("L").resize(photograph.size))
-    few = photograph.quantize(60)
-    bounds = {}
-
-    def save(name, picture, bound=0.0, **options):
-        picture.save(folder / name, **options)
-        bounds[name] = bound
-
-    def write(name, content):
-        (folder / name).write_bytes(content)
-        bounds[name] = 0.0
-
-    save("plain.gif", few)
-    save("interlaced.gif", few, interlace=True)
-    save("transparent.gif", few, transparency=3)
-    save("animated.gif", few, save_all=True, append_images=[few.rotate(90)], loop=0)
-    small = (folder / "plain.gif").read_bytes()
-    write("larger-screen.gif", small[:6] + np.array([170, 120], "<u2").tobytes() + small[10:])
-    write("smaller-screen.gif", small[:6] + np.array([20, 10], "<u2").tobytes() + small[10:])
-    write("without-colours.gif", b"GIF89a\1\0\1\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2\x44\1\0;")
-
-    save("plain.bmp", photograph)
-    save("palette.bmp", few)
-    save("grey.bmp", photograph.convert("L"))
-    save("two.bmp", photograph.convert("1"))
-    masks = np.array([0xFF0000, 0xFF00, 0xFF, 0xFF000000], "<u4").tobytes()
-    pixels = np.asarray(translucent)[::-1, :, [2, 1, 0, 3]].copy()
-    write("alpha.bmp", bitmap(*photograph.size, 32, pixels.tobytes(), 3, masks))
-    pixels[..., 3] = 0
-    write("alpha-of-zero.bmp", bitmap(*photograph.size, 32, pixels.tobytes(), 3, masks))
-    write("without-mask.bmp", bitmap(*photograph.size, 32, pixels.tobytes()))
-
-    save("444.avif", photograph, 0.6, subsampling="4:4:4", quality=90)
-    save("420.avif", photograph, 1.5, quality=90)
-    save("limited.avif", photograph, 0.8, subsampling="4:4:4", quality=90, range="limited")
-    save("grey.avif", photograph.convert("L"), 0.6, subsampling="4:0:0", quality=90)
-    save("alpha.avif", translucent, 0.8, subsampling="4:4:4", quality=90)
-    for orientation in range(2, 9):
-        exif = Image.Exif()
-        exif[0x112] = orientation
-        save(f"turned-{orientation}.avif", photograph, 0.6, subsampling="4:4:4", quality=90, exif=exif.tobytes())
-        save(f"turned-{orientation}.jpg", photograph, 0.6, subsampling=0, quality=90, exif=exif.tobytes())
-    photograph.save(folder / "source.png")
-    for name, words in {"10-bits": ["-d", "10"], "12-bits": ["-d", "12"], "grid": ["--grid", "2x1"],
-                        "premultiplied": ["-p"]}.items():
-        source = folder / "source.png"
-        if name in ("premultiplied", "grid"):
-            source = folder / f"{name}.source.png"
-            (translucent if name == "premultiplied" else photograph.resize((256, 128))).save(source)
-        subprocess.run(["avifenc", "-s", "9", "-y", "444", "--min", "0", "--max", "10", *words, source,
-                        folder / f"{name}.avif"], check=True, stdout=subprocess.DEVNULL)
-        bounds[f"{name}.avif"] = 1.0
-    save("alpha.png", translucent, 0.5)
-    save("alpha.webp", translucent, 0.5, lossless=True)
-    return bounds
-
-
-def run(program, folder, job, names, *words):
-    """Makes the pictures of a job, and returns their folder."""
+def run(program, folder, job, names, *words, status=0):
+    """Makes the pictures of a job, and returns its rows by URL."""
     (folder / "inbox").mkdir(exist_ok=True), (folder / "outbox").mkdir(exist_ok=True)
     manifest = folder / f"{job}.txt"
     manifest.write_text("".join(f"{name}\n" for name in names))
-    subprocess.run([program, "run", manifest, "--inbox", folder / "inbox", "--outbox", folder / "outbox", "--file-root",
-                    folder / "sources", "--filters", "none", "--quiet", *words], check=True, stdout=subprocess.DEVNULL)
+    done = subprocess.run([program, "run", manifest, "--inbox", folder / "inbox", "--outbox", folder / "outbox", "--file-root",
+                           folder / "sources", "--filters", "none", "--quiet", *words], stdout=subprocess.DEVNULL)
+    assert done.returncode == status, f"{job}: exit code {done.returncode}"
     entries = json.loads((folder / f"outbox/{job}/report.json").read_text())["entries"]
-    return {row["url"]: folder / "outbox" / job / row["output"]["file"] for row in entries}
+    for row in entries:
+        if "output" in row:
+            row["path"] = folder / "outbox" / job / row["output"]["file"]
+    return {row["url"]: row for row in entries}
 
 
 def check_sources(page, program, folder):
     """What the program decodes is what Chromium shows."""
-    bounds = make_sources(folder / "sources")
+    bounds = made_pictures.make_sources(folder / "sources")
     made = run(program, folder, "decoded", bounds, "--format", "png")
     wrong = []
     for name, bound in bounds.items():
-        expected, found = shown(page, folder / "sources" / name), shown(page, made[name])
+        expected, found = shown(page, folder / "sources" / name), shown(page, made[name]["path"])
         if expected.shape != found.shape:
             wrong.append(f"{name}: {found.shape}, shown as {expected.shape}")
         elif (difference := np.abs(expected - found).mean()) > bound:
@@ -162,14 +117,84 @@ def check_results(page, program, folder):
         for chroma in ("420", "444"):
             made = run(program, folder, f"{form}-{chroma}", names, "--format", form, "--quality", "95", "--chroma", chroma)
             for name in names:
-                expected, found = shown(page, folder / "sources" / name), shown(page, made[name])
-                with Image.open(made[name]) as picture:
-                    picture.load()
-                    assert picture.size == found.shape[1::-1], f"{made[name]}: {picture.size}"
+                expected, found = shown(page, folder / "sources" / name), shown(page, made[name]["path"])
                 difference = np.abs(expected - found).mean()
-                assert difference < 4, f"{made[name]}: a mean difference of {difference:.2f} from its source"
+                assert difference < 4, f"{made[name]['path']}: a mean difference of {difference:.2f} from its source"
                 count += 1
     return f"{count} results look like their sources"
+
+
+def check_codings(page, program, folder):
+    """What the program writes is the same picture in Chromium and in Pillow, however it is coded."""
+    made_pictures.make_more_sources(folder / "sources")
+    wrong = []
+    for name, coding in made_pictures.CODINGS.items():
+        path = run(program, folder, f"coded-{name}", [coding.source], *coding.options)[coding.source]["path"]
+        if not coding.is_used(path.read_bytes()):
+            wrong.append(f"{name}: the file is not coded so")
+            continue
+        pixels = drawn(page, path)
+        if pixels is None:
+            wrong.append(f"{name}: Chromium shows nothing")
+            continue
+        expected = on_white(path)
+        if pixels.shape[:2] != expected.shape[:2]:
+            wrong.append(f"{name}: shown as {pixels.shape}")
+        elif (difference := np.abs(pixels[..., :3] - expected).max()) > coding.most:
+            wrong.append(f"{name}: a difference of {difference}, allowed is {coding.most}")
+    assert not wrong, "; ".join(wrong)
+    return f"{len(made_pictures.CODINGS)} ways to code results look alike in Chromium and Pillow"
+
+
+def rows_read(row):
+    """The complete rows in front of the damage, in the order of the file, as a row of a report says; all when it names a scan or a
+    pass, as only what refines the picture is missing then."""
+    if "output" not in row:
+        return 0
+    for warning in row.get("warnings", []):
+        if found := re.search(r"after (\d+) of \d+ rows", warning["message"]):
+            return int(found[1])
+    return row["output"]["height"]
+
+
+def damage_of(name, pixels, row):
+    """What is wrong with the result of a damaged file, of which Chromium shows some pixels or None; None when nothing is."""
+    kind = made_pictures.DAMAGED[name.split("-", 2)[2]]
+    visible = np.zeros(1, bool) if pixels is None else (pixels[..., 3] == 255).all(axis=1)
+    rows = rows_read(row)
+    if rows == 0:
+        return f"fails with {row['error']['code']}, {visible.sum()} rows are shown" if visible.any() else None
+    if not visible.any():
+        return f"{rows} rows are read, none is shown"
+    with Image.open(row["path"]) as picture:
+        difference = np.abs(np.asarray(picture.convert("RGBA")).astype(int) - pixels)[..., :3]
+    if kind.is_bottom_up:
+        difference, visible = difference[::-1], visible[::-1]
+    if kind.is_refined:
+        # Rows of a later pass may be there that are not shown, and the reverse.
+        is_compared = kind.compares_flips or name.startswith("cut-")
+        mean = difference[visible].mean()
+        return f"a mean difference of {mean:.3f}" if is_compared and mean > kind.bound else None
+    if abs(rows - visible.sum()) > kind.rows:
+        return f"{rows} rows are read, {visible.sum()} are shown"
+    most = difference[:min(rows, visible.sum())].max()
+    return f"a difference of {most} in front of the damage" if most > kind.bound else None
+
+
+def check_damage(page, program, folder):
+    """What is read of damaged files is what Chromium shows of them."""
+    names = made_pictures.make_damaged(folder / "sources")
+    made = run(program, folder, "damaged", names, "--format", "png", "--damaged", "accept", status=1)
+    wrong, read = [], 0
+    for name in names:
+        row = made[name]
+        read += any(warning["code"] == "pixel-damage" for warning in row.get("warnings", []))
+        if problem := damage_of(name, drawn(page, folder / "sources" / name, "#0000"), row):
+            wrong.append(f"{name}: {problem}")
+    assert not wrong, "; ".join(wrong)
+    # Of the rest nothing is shown, or the damage cannot be noticed.
+    assert read > len(names) / 2, f"only {read} of {len(names)} are read with a warning"
+    return f"{read} of {len(names)} damaged files are read in part, as Chromium shows them"
 
 
 def main():
@@ -184,7 +209,7 @@ def main():
         folder = pathlib.Path(name)
         (folder / "sources").mkdir()
         page = browser.page()
-        for check in (check_sources, check_results):
+        for check in (check_sources, check_results, check_codings, check_damage):
             try:
                 print(check(page, program, folder), flush=True)
             except (AssertionError, RuntimeError, subprocess.CalledProcessError) as error:

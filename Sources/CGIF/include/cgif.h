@@ -29,8 +29,9 @@ typedef struct cgif_reader cgif_reader;
 
 /// Begins a picture. giflib is given its descriptor, and never reads a global colour table or an extension.
 /// - `stream`: a file that is positioned at the picture's separator, and stays open.
+/// - `size`: the size of the file in bytes when damage is accepted, otherwise -1. Then the data end where the file does.
 /// - Returns: NULL when it failed, with the reason in `failure`.
-cgif_reader *cgif_open(FILE *stream, enum cgif_failure *failure);
+cgif_reader *cgif_open(FILE *stream, long size, enum cgif_failure *failure);
 
 /// Reads a row of colour indices. After the last row of the picture the stream is behind its data.
 enum cgif_failure cgif_read_row(cgif_reader *reader, uint8_t *row, int width);

@@ -11,6 +11,8 @@ final class GIFDecoder: RowDecoder {
 
   private let container: GIFContainer
   private let stream: StdioStream
+  /// The size of a file whose damage is accepted, otherwise -1.
+  private let acceptedBytes: Int
   private var codec: OpaquePointer?
   /// The indices of an interlaced frame.
   private var picture: PackedPicture?
@@ -22,8 +24,10 @@ final class GIFDecoder: RowDecoder {
   private var readRows = 0
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
-    container = try GIFContainer(FileReader(descriptor), damaged: limits.damaged)
+    let file = FileReader(descriptor)
+    container = try GIFContainer(file, damaged: limits.damaged)
     try limits.check(width: container.width, height: container.height)
+    acceptedBytes = limits.damaged == .accept ? Int(try file.size()) : -1
     stream = try StdioStream(reading: descriptor)
     info = ImageInfo(format: .gif, width: container.width, height: container.height, frames: container.frames)
     let frame = container.frame
@@ -47,7 +51,7 @@ final class GIFDecoder: RowDecoder {
       throw .io(errno, doing: "the picture cannot be read")
     }
     var failure = CGIF_OK
-    codec = cgif_open(stream.file, &failure)
+    codec = cgif_open(stream.file, acceptedBytes, &failure)
     try Self.check(failure)
     packed = PackedRow(width: info.width, layout: layout)
     guard frame.isInterlaced else { return }

@@ -15,6 +15,8 @@ final class PNGDecoder: RowDecoder {
   private var picture: PackedPicture?
   private var nextRow = 0
   private var accepted: AcceptedDamage
+  private let descriptor: Int32
+  private let limits: ImageLimits
 
   /// The longest chunk besides IDAT.
   static let maxChunkBytes = 16 << 20
@@ -32,9 +34,15 @@ final class PNGDecoder: RowDecoder {
     return 1
   }
 
-  init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
+  convenience init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
+    try self.init(descriptor, limits, ignoresSum: false)
+  }
+
+  private init(_ descriptor: Int32, _ limits: ImageLimits, ignoresSum: Bool) throws(ImagingError) {
     let bytes = limits.damaged == .accept ? try FileReader(descriptor).size() : nil
-    let failure = PNGFailure(try StdioStream(reading: descriptor), acceptsDamageIn: bytes)
+    let failure = PNGFailure(
+      try StdioStream(reading: descriptor), acceptsDamageIn: bytes, ignoresSum: ignoresSum)
+    (self.descriptor, self.limits) = (descriptor, limits)
     accepted = AcceptedDamage(limits.damaged)
     var (codec, header): (png_structp?, png_infop?)
     let side = UInt32(clamping: min(max(limits.maxPixels, 1), ImageLimits.maxSide))
@@ -93,12 +101,30 @@ final class PNGDecoder: RowDecoder {
     guard let packed else { throw failure.whileDecoding }
     if let picture {
       picture.copyRow(nextRow, to: packed.bytes)
-    } else if accepted.isAtEnd || cpng_read_row(codec, packed.bytes) != 1 {
-      try accepted.end(with: failure.whileDecoding, hasRows: nextRow > 0, .rows(nextRow, of: info.height))
+    } else if accepted.isAtEnd {
       packed.clear()
+    } else if cpng_read_row(codec, packed.bytes) != 1 {
+      let isRead = accepted.isPossible && nextRow + 1 == info.height && hasLastRow(in: packed)
+      let count = nextRow + (isRead ? 1 : 0)
+      try accepted.end(with: failure.whileDecoding, hasRows: count > 0, .rows(count, of: info.height))
+      if !isRead { packed.clear() }
     }
     nextRow += 1
     row.unpack(packed)
+  }
+
+  /// Gets the last row in front of damage behind the pixels. When their checksum is wrong libpng does not deliver it: then the
+  /// picture is decoded again, without the checksum.
+  private func hasLastRow(in packed: PackedRow) -> Bool {
+    let last = UInt32(info.height - 1)
+    if cpng_has_row(codec, last) != 0 { return true }
+    guard let other = try? PNGDecoder(descriptor, limits, ignoresSum: true) else { return false }
+    var passes: Int32 = 1
+    guard cpng_start_read(other.codec, other.header, layout.isGrey && !packed.layout.isGrey ? 1 : 0, &passes) == 1
+    else { return false }
+    return (0...last).allSatisfy { row in
+      cpng_read_row(other.codec, packed.bytes) == 1 || row == last && cpng_has_row(other.codec, last) != 0
+    }
   }
 
   func finish() throws(ImagingError) {

@@ -7,14 +7,17 @@ final class PNGFailure {
   let storage: UnsafeMutablePointer<cpng_stream>
   private let stream: StdioStream
 
-  /// - Parameter bytes: The size of a file whose damaged pixels are accepted. Default: nil, they are an error.
-  init(_ stream: StdioStream, acceptsDamageIn bytes: Int64? = nil) {
+  /// - Parameters:
+  ///   - bytes: The size of a file whose damaged pixels are accepted. Default: nil, they are an error.
+  ///   - ignoresSum: Whether the checksum of all pixels is not compared. Default: false.
+  init(_ stream: StdioStream, acceptsDamageIn bytes: Int64? = nil, ignoresSum: Bool = false) {
     self.stream = stream
     storage = .allocate(capacity: 1)
     storage.initialize(to: cpng_stream())
     storage.pointee.file = stream.file
     storage.pointee.accepts_damage = bytes == nil ? 0 : 1
     storage.pointee.size = bytes ?? 0
+    storage.pointee.ignores_sum = ignoresSum ? 1 : 0
   }
 
   deinit { storage.deallocate() }
