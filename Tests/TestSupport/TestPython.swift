@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The Python interpreter of the tests, with Pillow, numpy and jsonschema: `script/bootstrap` makes it in
+/// The Python interpreter of the tests, with Pillow, numpy, jsonschema and libvips: `script/bootstrap` makes it in
 /// `.build/test-python`.
 package enum TestPython {
   package static let interpreter = packageRoot + "/.build/test-python/bin/python3"
