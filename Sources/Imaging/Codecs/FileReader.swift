@@ -41,22 +41,23 @@ struct FileReader {
     guard (0..<Int64(Beginning.size)).contains(offset) else { return try read(count, at: offset) }
     if beginning.bytes == nil {
       let bytes = try read(Beginning.size, at: 0)
-      // Some file systems return fewer bytes than there are.
-      beginning.isWholeFile = bytes.count < Beginning.size ? try read(1, at: Int64(bytes.count)).isEmpty : false
-      beginning.bytes = bytes
+      (beginning.bytes, beginning.isWholeFile) = (bytes, bytes.count < Beginning.size)
     }
     guard let bytes = beginning.bytes, beginning.isWholeFile || offset + Int64(count) <= Beginning.size
     else { return try read(count, at: offset) }
     return Array(bytes.dropFirst(Int(offset)).prefix(count))
   }
 
+  /// Reads until all bytes are there or the file ends: some file systems return fewer at a time.
   private func read(_ count: Int, at offset: Int64) throws(ImagingError) -> [UInt8] {
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      var read: Int
-      repeat { read = pread(descriptor, buffer.baseAddress, count, off_t(offset)) } while read < 0 && errno == EINTR
-      if read < 0 { failure = errno }
-      initialized = max(read, 0)
+      while initialized < count, failure == 0 {
+        let rest = UnsafeMutableBufferPointer(rebasing: buffer[initialized..<count])
+        let read = pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(initialized))
+        if read == 0 { break }
+        if read > 0 { initialized += read } else if errno != EINTR { failure = errno }
+      }
     }
     guard failure == 0 else { throw .io(failure, doing: "the picture cannot be read") }
     return bytes
