@@ -50,11 +50,11 @@ static inline int cpng_has(const char *names, const void *name) {
   return 0;
 }
 
-/// What depends on a chunk of this name, which may have a wrong checksum: 1, nothing that can be seen; 2, the colours or the
-/// orientation; 0, the pixels, or the chunk is not known. The name of such a one may be what is wrong, and the chunk be of
+/// What depends on a chunk of this name, which may have a wrong checksum: 1, nothing that can be seen; 2, the colours, the
+/// orientation or the animation; 0, the pixels, or the chunk is not known. The name of such a one may be what is wrong, and the chunk be of
 /// those that make up the picture.
 static inline int cpng_damage(const void *name) {
-  if (cpng_has("cHRMcICPcLLIcLLieXIfgAMAiCCPmDCVmDCvsRGB", name)) return 2;
+  if (cpng_has("acTLcHRMcICPcLLIcLLieXIffcTLfdATgAMAiCCPmDCVmDCvsRGB", name)) return 2;
   return cpng_has("bKGDdSIGgIFggIFxhISTiTXtoFFspCALpHYssBITsCALsPLTsTERtEXttIMEzTXt", name);
 }
 

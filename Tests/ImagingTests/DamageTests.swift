@@ -148,10 +148,11 @@ import Testing
   }
 
   @Test(
-    "a wrong checksum costs nothing but a warning, which says whether colours or the orientation depend on the chunk",
+    "a wrong checksum costs nothing but a warning, which says whether something visible depends on the chunk",
     arguments: [
       ("tEXt", PictureDamage.Kind.harmless), ("pHYs", .harmless), ("gAMA", .visible), ("iCCP", .visible),
-      ("cHRM", .visible), ("sRGB", .visible), ("cICP", .visible), ("eXIf", .visible), ("tRNS", nil), ("abCd", nil),
+      ("cHRM", .visible), ("sRGB", .visible), ("cICP", .visible), ("eXIf", .visible), ("acTL", .visible),
+      ("fcTL", .visible), ("fdAT", .visible), ("tRNS", nil), ("abCd", nil),
     ], [false, true])
   func checksums(_ chunk: (name: String, kind: PictureDamage.Kind?), isBehind: Bool) throws {
     let fixture = try PassFixture()

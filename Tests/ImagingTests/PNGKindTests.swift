@@ -105,4 +105,29 @@ import Testing
     let script = "print(psnr(Image.open(sys.argv[1]), Image.open(sys.argv[2])), Image.open(sys.argv[2]).format)"
     #expect(try PassFixture.python(script, [PassFixture.sample("coffee.jpg"), fixture.folder.file("out")]) == "99 PNG")
   }
+
+  @Test(
+    "an invalid number of frames is no error",
+    arguments: [
+      ("actl(0)", 1), ("actl(1)", 1), ("actl(3) + actl(7)", 3), ("actl(0xFFFFFFFF)", 0xFFFF_FFFF),
+      ("chunk(b'acTL', bytes(3))", 1), ("chunk(b'acTL', b'')", 1), ("actl(2) + chunk(b'fcTL', b'x')", 2),
+      ("actl(4)[:-1] + b'x'", 4), ("chunk(b'fdAT', b'x') + actl(5)", 5),
+    ])
+  func animationChunks(_ script: String, _ frames: Int) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      """
+      def actl(frames): return chunk(b'acTL', struct.pack('>II', frames, 0))
+      open(sys.argv[1], 'wb').write(png(np.full((7, 9, 3), 80), 8, 2, before=\(script), after=chunk(b'fdAT', b'garbage')))
+      """, [fixture.folder.file("in")])
+    let result = try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"), recipe: "invert(1)")
+    #expect(result.source == ImageInfo(format: .png, width: 9, height: 7, frames: frames))
+    let file = try ScratchFile()
+    try file.write(try PassFixture.bytes(fixture.folder.file("in")))
+    #expect(try file.copied(.none).copy.info == result.source)
+    let printed = try PassFixture.python(
+      "print(read_png(open(sys.argv[1], 'rb').read())[0].tolist() == np.full((7, 9, 3), 175).tolist())",
+      [fixture.folder.file("out")])
+    #expect(printed == "True")
+  }
 }

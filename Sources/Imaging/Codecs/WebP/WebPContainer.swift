@@ -58,7 +58,8 @@ struct WebPContainer {
     (width, height) = (canvas?.width ?? frame.width, canvas?.height ?? frame.height)
     let isWithin = frame.column + frame.width <= width && frame.row + frame.height <= height
     let isWhole = frame.width == width && frame.height == height
-    guard isWithin, isWhole || frames > 0 else {
+    guard isWithin else { throw .webp("its first frame goes beyond its canvas of \(width) × \(height)") }
+    guard isWhole || frames > 0 else {
       throw .webp("its canvas is \(width) × \(height), the picture \(frame.width) × \(frame.height)")
     }
     self.frame = frame
