@@ -26,7 +26,10 @@ import Testing
 
   private static let wrong: [(texts: [Text], name: String, message: String)] = [
     ([("a", "b"), ("b", "c sepia()"), ("c", "A")], "a", "uses itself: a uses b uses c uses a"),
-    ([("a", "flip() a")], "a", "uses itself: a uses a"), ([("a", "sepa(1)")], "a", "did you mean sepia()?"),
+    ([("a", "flip() a")], "a", "uses itself: a uses a"), ([("a", "B"), ("b", "a a")], "a", "a uses b uses a"),
+    // The first is no part of the cycle.
+    ([("x", "flip() a"), ("a", "b"), ("b", "a")], "x", "it uses itself: x uses a uses b uses a"),
+    ([("a", "sepa(1)")], "a", "did you mean sepia()?"),
     ([("a", "b"), ("b", "sepia(")], "a", "b: sepia( is not closed"), ([("a", "b")], "a", "there is no filter b()"),
     ([("a", "")], "a", "the recipe is empty"), ([("sepia", "flip()")], "sepia", "is a filter of darkroom's own"),
     ([("CISepiaTone", "flip()")], "CISepiaTone", "is a filter of darkroom's own"),
@@ -59,5 +62,14 @@ import Testing
     #expect(calls?.message.contains("there is no filter thumb()") == true)
     let many = String(repeating: "thumb ", count: 65)
     #expect(throws: RecipeError.self) { try Recipe(parsing: many, named: named) }
+  }
+
+  @Test(arguments: [16, 17])
+  func `how deeply recipes may be nested does not depend on their order`(depth: Int) {
+    let texts: [Text] = (1...depth).map { ("a\($0)", $0 == depth ? "flip()" : "a\($0 + 1)") }
+    for order in [texts, texts.reversed(), Array(texts[8...] + texts[..<8])] {
+      let isTaken = (try? NamedRecipes(parsing: order)) != nil
+      #expect(isTaken == (depth == 16), "\(order.map(\.name))")
+    }
   }
 }

@@ -28,13 +28,15 @@ package struct NamedRecipes: Sendable, Equatable {
         throw Problem(name: name, message: "there is another recipe of this name; the case of letters does not matter")
       }
     }
+    var resolver = RecipeResolver(texts: byName)
     for (name, _) in texts {
       do throws(RecipeError) {
-        _ = try resolve(name, byName, [])
+        _ = try resolver.recipe(named: name)
       } catch {
         throw Problem(name: name, message: error.description)
       }
     }
+    recipes = resolver.known.mapValues(\.recipe)
   }
 
   /// Reads what `text` has written.
@@ -66,22 +68,6 @@ package struct NamedRecipes: Sendable, Equatable {
 
   package subscript(name: String) -> Recipe? { recipes[name.lowercased()] }
 
-  /// - Parameter users: The recipes that are being resolved, each of which uses the next.
-  private mutating func resolve(
-    _ name: String, _ texts: [String: String], _ users: [String]
-  ) throws(RecipeError) -> Recipe? {
-    let key = name.lowercased()
-    if let known = recipes[key] { return known }
-    guard let text = texts[key] else { return nil }
-    guard !users.contains(key) else {
-      throw RecipeError("it uses itself: \((users + [key]).joined(separator: " uses "))", at: 0)
-    }
-    guard users.count < Self.maxDepth else { throw RecipeError("recipes are nested too deeply", at: 0) }
-    let recipe = try Recipe(parsing: text) { name throws(RecipeError) in try resolve(name, texts, users + [key]) }
-    recipes[key] = recipe
-    return recipe
-  }
-
   /// Why a text cannot be a name; nil when it can.
   private static func objection(to name: String) -> String? {
     var tokenizer = CSSTokenizer(name)
@@ -91,4 +77,38 @@ package struct NamedRecipes: Sendable, Equatable {
     let taken = FilterRegistry.names + ["none"]
     return taken.contains(name.lowercased()) ? "\(name) is a filter of darkroom's own" : nil
   }
+}
+
+/// Parses recipes in the order in which they use one another.
+private struct RecipeResolver {
+  /// By the name in lower case.
+  let texts: [String: String]
+  /// Those that have been parsed, by the name in lower case; `depth` is how many are used in a row, itself included.
+  private(set) var known: [String: (recipe: Recipe, depth: Int)] = [:]
+
+  init(texts: [String: String]) { self.texts = texts }
+
+  /// - Parameter users: The recipes that are being parsed, each of which uses the next. Default: none.
+  /// - Returns: nil when there is no recipe of this name.
+  mutating func recipe(named name: String, for users: [String] = []) throws(RecipeError) -> Recipe? {
+    let key = name.lowercased()
+    if let known = known[key] { return known.recipe }
+    guard let text = texts[key] else { return nil }
+    guard !users.contains(key) else {
+      throw RecipeError("it uses itself: \((users + [key]).joined(separator: " uses "))", at: 0)
+    }
+    // Nothing is parsed beyond the limit, whatever is known already.
+    guard users.count < NamedRecipes.maxDepth else { throw Self.tooDeep }
+    var depth = 1
+    let parsed = try Recipe(parsing: text) { name throws(RecipeError) in
+      let used = try recipe(named: name, for: users + [key])
+      depth = max(depth, 1 + (known[name.lowercased()]?.depth ?? 0))
+      return used
+    }
+    guard depth <= NamedRecipes.maxDepth else { throw Self.tooDeep }
+    known[key] = (parsed, depth)
+    return parsed
+  }
+
+  private static let tooDeep = RecipeError("recipes are nested too deeply", at: 0)
 }
