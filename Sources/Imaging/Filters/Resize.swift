@@ -13,6 +13,9 @@ struct Resize: FilterFunction, RowStage {
     case exact
   }
 
+  /// More than a million times the longest side: never the one that limits the picture.
+  private static let unbounded = 1 << 40
+
   static let name = "resize"
   static let syntax = "[fit | fill | cover | exact]? [<integer> | -]{2} <position>? enlarge?"
   static let summary =
@@ -23,7 +26,7 @@ struct Resize: FilterFunction, RowStage {
   let mode: Mode
   /// What `fill` keeps. Default `center`.
   let anchor: Anchor
-  /// Columns and rows, each 1…1 000 000; the maximum for a side that follows from the other.
+  /// Columns and rows, each 1…1 000 000; `unbounded` for a side that follows from the other.
   let wanted: PictureSize
   /// Whether the picture may be enlarged; default false.
   let enlarges: Bool
@@ -44,8 +47,7 @@ struct Resize: FilterFunction, RowStage {
       }
       guard width != height else { throw RecipeError("resize() needs a width or a height beside -", at: start) }
     }
-    let limit = ImageLimits.maxSide
-    wanted = PictureSize(width: width ?? limit, height: height ?? limit)
+    wanted = PictureSize(width: width ?? Self.unbounded, height: height ?? Self.unbounded)
     let position = arguments.offset
     let anchor: Anchor? = arguments.keywordIfNext()
     guard anchor == nil || mode == .fill else {
