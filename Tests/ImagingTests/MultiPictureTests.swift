@@ -74,4 +74,34 @@ import Testing
       #expect(try file.copied(.all).copy.info == info)
     }
   }
+
+  @Test(
+    "what follows the first picture may be anything",
+    arguments: [
+      "b''", "bytes(5000)", "rng.bytes(5000)", "whole[first:first + 300]", "b'\\xff\\xd8\\xff'", "whole + whole",
+      "b'\\xff\\xd9' * 100", "whole[:-100]",
+    ], MetadataPolicy.allCases)
+  func others(_ script: String, _ policy: MetadataPolicy) throws {
+    let whole = try picture()
+    let path = try fixture.write(whole)
+    // An index whose entries are of places that are not in the file.
+    let printed = try PassFixture.python(
+      """
+      rng = np.random.default_rng(1)
+      whole = open(sys.argv[1], 'rb').read()
+      first = whole.rindex(b'\\xff\\xd8\\xff', 0, whole.rindex(b'\\xff\\xd8\\xff'))
+      made = bytearray(whole[:first] + \(script))
+      entries = made.index(b'MPF\\0') + 4 + 8 + 2 + 3 * 12 + 4
+      made[entries + 4:entries + 12] = made[entries + 20:entries + 28] = b'\\xff' * 8
+      open(sys.argv[1], 'wb').write(made)
+      print(first)
+      """, [path])
+    let (first, bytes) = (try #require(Int(printed)), try PassFixture.bytes(path))
+    try file.write(bytes)
+    let (copy, copied) = try file.copied(policy)
+    #expect(copy.info == ImageInfo(format: .jpeg, width: 40, height: 30, frames: 3))
+    #expect(copied.count <= first && copied.suffix(200) == bytes[..<first].suffix(200))
+    let result = try fixture.pass(path, to: fixture.folder.file("out"), recipe: "invert(1)")
+    #expect(result.source == copy.info && result.damage == nil)
+  }
 }

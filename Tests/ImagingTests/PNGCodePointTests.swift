@@ -80,4 +80,34 @@ import Testing
     try file.write(bytes)
     #expect(try file.copied(.none).bytes == bytes)
   }
+
+  /// The numbers of H.273 tables 2 and 3, some that are reserved, and the ends of the range.
+  private static let primaries = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 22, 255]
+  private static let transfers = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 255]
+
+  @Test("every number is one of a colour space that is known, or is taken for sRGB's")
+  func everyNumber() throws {
+    let fixture = try PassFixture()
+    let colours =
+      Self.primaries.flatMap { [($0, 13), ($0, 8)] } + Self.transfers.flatMap { [(1, $0), (9, $0)] }
+    let words = colours.map { "\($0.0) \($0.1)" }
+    _ = try PassFixture.python(
+      Self.prelude + """
+        for n, words in enumerate(sys.argv[2:]):
+            write(f'{sys.argv[1]}/{n}', 8, 2, cicp(*map(int, words.split()), 0, 1))
+        """, [fixture.folder.path] + words)
+    for number in colours.indices {
+      try fixture.pass(fixture.folder.file("\(number)"), to: fixture.folder.file("\(number).out"))
+    }
+    let printed = try PassFixture.python(
+      Self.prelude + """
+        for n, words in enumerate(sys.argv[2:]):
+            points, transfer = map(int, words.split())
+            result = read_png(open(f'{sys.argv[1]}/{n}.out', 'rb').read())[0]
+            wanted = in_srgb(samples / 255, points if points in (9, 12) else 1, transfer) * 255
+            if points not in (9, 12) and transfer not in (4, 5, 8): wanted = samples
+            if np.abs(result - wanted).max() > (0 if wanted is samples else 2): print(words)
+        """, [fixture.folder.path] + words)
+    #expect(printed == "")
+  }
 }

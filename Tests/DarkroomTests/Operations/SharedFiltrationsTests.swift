@@ -96,4 +96,32 @@ import TestSupport
     #expect(records.allSatisfy { $0.snapshot.failure?.code.text == "not-an-image" })
     #expect(try chains.staged.isEmpty)
   }
+
+  @Test(arguments: DamagePolicy.allCases)
+  func `entries that accept damage and others that do not share no result of a damaged picture`(
+    first: DamagePolicy
+  ) throws {
+    let sources = try TemporaryFolder()
+    let whole = try Data(contentsOf: URL(fileURLWithPath: packageRoot + "/Samples/chelsea.jpg"))
+    try whole.prefix(whole.count / 2).write(to: URL(fileURLWithPath: sources.file("cut.jpg")))
+    let chains = try Chains(downloads: 16, fileRoot: sources.path)
+    chains.pending.filtrationQueue.isSuspended = true
+    let second = first == .fail ? DamagePolicy.accept : .fail
+    let policies = [first, second, first, second]
+    let records = try policies.enumerated().map { position, policy in
+      chains.configure { $0.output.damaged = policy }
+      let record = try chains.start(position, url: "cut.jpg", recipe: "sepia(1)")
+      chains.waitForDownloads(1)
+      return record
+    }
+    resume(chains)
+    #expect(chains.ended(4).count == 4)
+    for (record, policy) in zip(records, policies) {
+      #expect(record.state == (policy == .accept ? .filtered : .failed))
+      #expect((record.snapshot.failure?.code.text == "image-truncated") == (policy == .fail))
+      #expect((record.snapshot.result?.warnings.map(\.code) == [.pixelDamage]) == (policy == .accept))
+    }
+    // Those that agree share what they make.
+    #expect(Set(records.compactMap { $0.artifacts[.result]?.delivery.sha256 }).count == 1)
+  }
 }

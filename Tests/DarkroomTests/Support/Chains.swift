@@ -13,6 +13,7 @@ final class Chains {
   let engine: TransferEngine
   let staging: Staging
   let folder: TemporaryFolder
+  private var configuration: Configuration
   private let mailbox: Mailbox<PhotoRecord>
   private let downloaded: Mailbox<PhotoRecord>
   private let answered: Mailbox<PhotoRecord>
@@ -39,6 +40,7 @@ final class Chains {
     configuration.transfer.fileRoot = fileRoot
     configuration.transfer.perHost = perHost
     configuration.transfer.addressPolicy = AddressPolicy(allowing: [try Network(parsing: "127.0.0.0/8")])
+    self.configuration = configuration
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
       configuration: configuration, engine: engine, decoding: pool.map { DecodingAccess(pool: $0) }
@@ -59,6 +61,12 @@ final class Chains {
   }
 
   deinit { engine.shutdown() }
+
+  /// Changes the configuration for entries that start from now on.
+  func configure(_ change: (inout Configuration) -> Void) {
+    change(&configuration)
+    pending.configure(configuration, engine: engine)
+  }
 
   @discardableResult
   func start(
