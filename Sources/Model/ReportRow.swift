@@ -44,7 +44,7 @@ package struct ReportRow: Sendable, Equatable {
   package struct Warning: Sendable, Equatable {
     /// Stable codes.
     package enum Code: String, Sendable, CaseIterable {
-      /// Unreadable metadata of a copied picture, which were left out.
+      /// Metadata of a copied picture that could not be read, and were left out, or that may still be in the copy.
       case metadataUnreadable = "metadata-unreadable"
       /// A damaged picture whose visible parts do not depend on the damage.
       case harmlessDamage = "harmless-damage"

@@ -206,9 +206,18 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       case .range(let range):
         try file.copy(Int(range.lowerBound)..<Int(range.upperBound), to: target, isCancelled: { isCancelled })
       case .bytes(let bytes): try bytes.withUnsafeBytes { try target.write($0) }
+      case .zeros(let count): try writeZeros(count, to: target)
       }
     }
     return target
+  }
+
+  private func writeZeros(_ count: Int, to target: OpenFile) throws {
+    let zeros = [UInt8](repeating: 0, count: min(count, 64 << 10))
+    for start in stride(from: 0, to: count, by: zeros.count) {
+      if isCancelled { throw ImagingError.cancelled }
+      try zeros.withUnsafeBytes { try target.write(UnsafeRawBufferPointer(rebasing: $0.prefix(count - start))) }
+    }
   }
 
   // MARK: New results
@@ -363,7 +372,12 @@ extension ReportRow.Warning {
   /// The warnings about a copy.
   fileprivate static func of(_ copy: LosslessCopy) -> [Self] {
     var warnings: [Self] = []
-    if copy.hasUnreadableMetadata {
+    if copy.mayKeepMetadata {
+      warnings.append(
+        Self(
+          code: .metadataUnreadable,
+          message: "metadata may still be in the copy: it is where pixels are, or cannot be told from them"))
+    } else if copy.hasUnreadableMetadata {
       warnings.append(
         Self(
           code: .metadataUnreadable, message: "metadata of the picture cannot be read, and is not in the copy"))

@@ -172,7 +172,8 @@ import Testing
     #expect(try !file.copied(policy).copy.isWholeFile && file.copied(policy).bytes == copied)
     let marks = ["Exif", "eXIf", "EXIF", "XMP DataXMP", "x:xmpmeta", "Raw profile"]
     let hasMetadata = marks.contains { has($0, bytes) }
-    #expect(copy.isWholeFile || hasMetadata && policy != .all, "\(name)")
+    // Pillow appends whole files as pages, whose headers nothing refers to.
+    #expect(copy.isWholeFile || (hasMetadata || name == "tiff-pages") && policy != .all, "\(name)")
     try file.write(copied)
     #expect(try file.copied(policy).copy.isWholeFile)
     #expect(try pixels(copied) == pixels(bytes))

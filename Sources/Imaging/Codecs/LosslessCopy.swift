@@ -6,6 +6,8 @@ package struct LosslessCopy: Sendable {
     case range(Range<Int64>)
     /// Other bytes.
     case bytes([UInt8])
+    /// So many bytes that are 0.
+    case zeros(Int)
   }
 
   /// The picture in the file.
@@ -18,6 +20,8 @@ package struct LosslessCopy: Sendable {
   package let isWholeFile: Bool
   /// Whether metadata is left out because it cannot be read.
   package let hasUnreadableMetadata: Bool
+  /// Whether metadata that was to be left out may still be in the copy.
+  package let mayKeepMetadata: Bool
   /// Damage of the header; nil without any.
   package let damage: PictureDamage?
   /// The decoder's error because of that damage; nil when the picture can be decoded.
@@ -39,7 +43,7 @@ package struct LosslessCopy: Sendable {
     (damage, decodingError) = (structure.damage, structure.decodingError)
     parts = copied.parts
     isWholeFile = copied.parts == [.range(0..<(try file.size()))]
-    hasUnreadableMetadata = copied.hasUnreadableMetadata
+    (hasUnreadableMetadata, mayKeepMetadata) = (copied.hasUnreadableMetadata, copied.mayKeepMetadata)
   }
 }
 

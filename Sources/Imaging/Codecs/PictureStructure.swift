@@ -36,11 +36,16 @@ struct CopiedParts {
   private(set) var parts: [LosslessCopy.Part] = []
   /// Whether metadata was left out because it could not be read.
   var hasUnreadableMetadata = false
+  /// Whether metadata that was to be left out may still be there.
+  var mayKeepMetadata = false
   /// The offset up to which the file's bytes are kept, replaced or dropped.
   private(set) var offset: Int64 = 0
 
-  /// More parts are an attack: they would have to be held in memory.
+  /// More parts are an attack: they would have to be held in memory. Default: `limit`.
+  private let limit: Int
   static let limit = 10_000
+
+  init(limit: Int = limit) { self.limit = limit }
 
   /// Copies the bytes up to an offset.
   mutating func keep(upTo end: Int64) throws(ImagingError) {
@@ -62,10 +67,21 @@ struct CopiedParts {
     try append(.bytes(bytes))
   }
 
+  /// Overwrites the bytes up to an offset with zeros.
+  mutating func blank(upTo end: Int64) throws(ImagingError) {
+    guard end > offset else { return }
+    if case .zeros(let count) = parts.last {
+      parts[parts.count - 1] = .zeros(count + Int(end - offset))
+    } else {
+      try append(.zeros(Int(end - offset)))
+    }
+    offset = end
+  }
+
   private mutating func append(_ part: LosslessCopy.Part) throws(ImagingError) {
-    guard parts.count < Self.limit else {
+    guard parts.count < limit else {
       throw ImagingError(
-        code: .imageCorrupt, message: "the picture has more than \(Self.limit) pieces of metadata to leave out")
+        code: .imageCorrupt, message: "the picture has more than \(limit) pieces of metadata to leave out")
     }
     parts.append(part)
   }

@@ -41,6 +41,7 @@ private func copyPicture(_ metadata: MetadataPolicy, _ limits: ImageLimits) -> R
     let bytes = copy.parts.flatMap { part in
       switch part {
       case .bytes(let bytes): bytes
+      case .zeros(let count): [UInt8](repeating: 0, count: count)
       case .range(let range):
         [UInt8](unsafeUninitializedCapacity: range.count) { buffer, count in
           count = pread(source, buffer.baseAddress, range.count, off_t(range.lowerBound))

@@ -37,6 +37,7 @@ final class ScratchFile {
       switch part {
       case .range(let range): try file.bytes(range.count, at: range.lowerBound)
       case .bytes(let bytes): bytes
+      case .zeros(let count): [UInt8](repeating: 0, count: count)
       }
     }
   }

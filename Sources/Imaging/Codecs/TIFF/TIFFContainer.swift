@@ -3,8 +3,10 @@ struct TIFFContainer {
   let file: TIFFFile
   let directory: TIFFDirectory
   let picture: TIFFPicture
-  /// The offsets of the directories of all pages.
+  /// The offsets of the directories of all pages that can be read.
   let pages: [Int64]
+  /// What is wrong behind the last of them; nil when nothing is.
+  let damage: PictureDamage?
 
   /// Reads the directory of the first page.
   /// - Throws: `image-truncated`, `image-corrupt`, `unsupported-format`, `image-too-large`, `image-too-small`, `io`, `cancelled`.
@@ -18,7 +20,12 @@ struct TIFFContainer {
     }
     directory = first
     picture = try TIFFPicture(directory, file, limits: limits)
-    pages = try file.pages()
+    let (pages, areMissing) = try file.pages()
+    self.pages = pages
+    damage =
+      areMissing
+      ? PictureDamage(.harmless, "behind \(pages.count.of("page", "pages")) it has another one that cannot be read")
+      : nil
   }
 
   var info: ImageInfo {

@@ -3,11 +3,15 @@ struct TIFFCut {
   /// A part of the file, and what it becomes.
   typealias Change = (range: Range<Int64>, bytes: [UInt8])
 
-  /// In order, none of which overlaps another.
+  /// Directories and values that become shorter, in order, none of which overlaps another or a picture.
   private(set) var changes: [Change] = []
+  /// What becomes zeros, in order, between the changes.
+  private(set) var blanks: [Range<Int64>] = []
   /// Where the copy ends.
   private(set) var end: Int64 = 0
   private(set) var hasUnreadableMetadata = false
+  /// Whether something may be left of what is not kept.
+  private(set) var mayKeepMetadata = false
 
   private let file: TIFFFile
   private let policy: MetadataPolicy
@@ -15,6 +19,8 @@ struct TIFFCut {
   private var parts: [(range: Range<Int64>, bytes: [UInt8]?)] = []
   /// Compressed pictures.
   private var strips: [Range<Int64>] = []
+  /// Where strips begin whose sizes the file does not say.
+  private var openStrips: [Int64] = []
   /// Values that are not kept.
   private var dropped: [Range<Int64>] = []
   /// Whether the places of all pictures are known.
@@ -37,16 +43,25 @@ struct TIFFCut {
   init(_ container: TIFFContainer, _ policy: MetadataPolicy) throws(ImagingError) {
     (file, self.policy, seen) = (container.file, policy, Set(container.pages))
     parts.append((0..<Int64(file.isBig ? 16 : 8), nil))
-    strips = container.picture.strips.places
-    for page in container.pages { try sort(try file.directory(at: page), isPicture: true) }
+    // Pages that cannot be read may refer to what is not known.
+    if container.damage != nil && policy == .all || container.directory[TIFFTag.jpegOffset] != nil {
+      knowsPlaces = false
+    }
+    let first = container.picture.strips
+    if first.hasSizes { strips = first.stored } else { openStrips = first.stored.map(\.lowerBound) }
+    for page in container.pages {
+      try sort(try file.directory(at: page), isPicture: true, hasStrips: page == file.first)
+    }
+    closeStrips()
     forgetOverlapping()
     let last = parts.map { $0.range.lowerBound + Int64($0.bytes?.count ?? $0.range.count) } + strips.map(\.upperBound)
     end = try end(after: min(last.max() ?? 0, file.size))
-    let blanks = ByteRanges.difference(dropped, parts.map(\.range) + strips).flatMap(Self.blanks)
-    let shorter = parts.compactMap { part in
+    let kept = parts.map(\.range) + strips
+    blanks = ByteRanges.difference(policy != .all && knowsPlaces ? [0..<end] : dropped, kept)
+    changes = parts.compactMap { part in
       part.bytes.map { (part.range, $0 + [UInt8](repeating: 0, count: part.range.count - $0.count)) }
     }
-    changes = Self.joined((shorter + blanks).sorted { $0.range.lowerBound < $1.range.lowerBound })
+    if policy != .all { checkWhatIsLeft(kept) }
   }
 
   /// - Parameter last: The end of the last part.
@@ -59,8 +74,12 @@ struct TIFFCut {
   // MARK: Fields
 
   /// Sorts the fields of a directory into what is kept and what is not.
-  /// - Parameter isPicture: Whether it is that of a picture.
-  private mutating func sort(_ directory: TIFFDirectory, isPicture: Bool) throws(ImagingError) {
+  /// - Parameters:
+  ///   - isPicture: Whether it is that of a picture.
+  ///   - hasStrips: Whether the places of that picture are known already. Default: false.
+  private mutating func sort(
+    _ directory: TIFFDirectory, isPicture: Bool, hasStrips: Bool = false
+  ) throws(ImagingError) {
     try count(directory)
     var fields: [TIFFDirectory.Field] = []
     for field in directory.fields {
@@ -75,7 +94,7 @@ struct TIFFCut {
       }
       fields.append(field)
     }
-    if isPicture { try addStrips(of: directory) }
+    if isPicture, !hasStrips { try addStrips(of: directory) }
     parts.append((directory.place, fields.count < directory.fields.count ? encoded(fields, directory) : nil))
     for field in fields { try sortDirectories(of: field, in: directory) }
   }
@@ -194,18 +213,19 @@ struct TIFFCut {
     }
   }
 
+  // MARK: Pictures
+
   /// Where the data of a picture are.
   private mutating func addStrips(of directory: TIFFDirectory) throws(ImagingError) {
     let limit = max(Self.maxStrips - strips.count, 0)
     let compression = try readable { () throws(ImagingError) in try directory.integer(TIFFTag.compression) ?? 1 }
-    // JPEG of TIFF 5 is in several places.
-    if compression == 6 || directory[TIFFTag.jpegOffset] != nil { knowsPlaces = false }
+    if compression == 6 || directory[TIFFTag.jpegOffset] != nil { return try addJPEG(of: directory) }
     if compression == TIFFCompression.none.rawValue {
       // Whatever sizes the file says.
       let picture = try readable { () throws(ImagingError) in
         try TIFFPicture(directory, file, limits: ImageLimits(maxPixels: .max))
       }
-      if let places = picture?.strips.places, places.count <= limit {
+      if let places = picture?.strips.stored, places.count <= limit {
         strips += places
         return
       }
@@ -227,6 +247,26 @@ struct TIFFCut {
     if places == nil || compression == TIFFCompression.none.rawValue { knowsPlaces = false }
   }
 
+  /// JPEG of TIFF 5 is a stream, or in several places.
+  private mutating func addJPEG(of directory: TIFFDirectory) throws(ImagingError) {
+    let place = try readable { () throws(ImagingError) in
+      (try directory.integer(TIFFTag.jpegOffset), try directory.integer(TIFFTag.jpegLength))
+    }
+    guard case (let offset?, let length?)? = place, TIFFTag.partsOfJPEG.allSatisfy({ directory[$0] == nil }) else {
+      knowsPlaces = false
+      return
+    }
+    strips.append(Int64(offset)..<(Int64(offset) + Int64(length)))
+  }
+
+  /// Ends strips of unknown sizes where something else begins.
+  private mutating func closeStrips() {
+    for start in openStrips {
+      let starts = (parts.lazy.map(\.range) + strips + dropped).lazy.map(\.lowerBound).filter { $0 > start }
+      strips.append(start..<max(starts.min() ?? file.size, start))
+    }
+  }
+
   // MARK: Changes
 
   /// A directory with fewer fields.
@@ -241,47 +281,35 @@ struct TIFFCut {
     return bytes + directory.next
   }
 
-  /// Gives up changes of parts that overlap others, which would change, too.
+  /// Gives up changes of parts that overlap others, or pictures, which would change, too.
   private mutating func forgetOverlapping() {
     parts = parts.filter { !$0.range.isEmpty }.sorted { $0.range.lowerBound < $1.range.lowerBound }
     var last = 0
     for index in parts.indices.dropFirst() {
       if parts[index].range.lowerBound < parts[last].range.upperBound {
-        for part in [index, last] where parts[part].bytes != nil {
-          parts[part].bytes = nil
-          hasUnreadableMetadata = true
-        }
+        for part in [index, last] where parts[part].bytes != nil { forgetChange(of: part) }
       }
       if parts[index].range.upperBound > parts[last].range.upperBound { last = index }
     }
+    let changed = parts.indices.filter { parts[$0].bytes != nil }
+    let free = Set(ByteRanges.difference(changed.map { parts[$0].range }, strips))
+    for part in changed where !free.contains(parts[part].range) { forgetChange(of: part) }
   }
 
-  /// Zeros for a range, in pieces of memory that they share.
-  private static func blanks(_ range: Range<Int64>) -> [Change] {
-    stride(from: range.lowerBound, to: range.upperBound, by: zeros.count).map { start in
-      let count = Int(min(range.upperBound - start, Int64(zeros.count)))
-      return (start..<(start + Int64(count)), count == zeros.count ? zeros : Array(zeros[..<count]))
-    }
+  private mutating func forgetChange(of part: Int) {
+    parts[part].bytes = nil
+    (hasUnreadableMetadata, mayKeepMetadata) = (true, true)
   }
 
-  private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
-
-  /// Fewer changes, of which those that are small and follow each other are one.
-  private static func joined(_ changes: [Change]) -> [Change] {
-    var result: [Change] = []
-    for change in changes {
-      let last = result.count - 1
-      if last >= 0, result[last].range.upperBound == change.range.lowerBound,
-        result[last].bytes.count + change.bytes.count <= zeros.count
-      {
-        // In place, without a copy for each of many.
-        result[last].range = result[last].range.lowerBound..<change.range.upperBound
-        result[last].bytes += change.bytes
-      } else {
-        result.append(change)
-      }
+  /// Finds out whether there may be metadata where a picture is, or where nothing is that is known.
+  private mutating func checkWhatIsLeft(_ kept: [Range<Int64>]) {
+    let bytes = { (ranges: [Range<Int64>]) in ranges.reduce(0) { $0 + $1.count } }
+    if bytes(ByteRanges.difference(dropped, strips)) < bytes(ByteRanges.difference(dropped, [])) {
+      mayKeepMetadata = true
     }
-    return result
+    guard !knowsPlaces else { return }
+    let unknown = ByteRanges.difference([0..<file.size], kept + dropped)
+    if unknown.contains(where: { $0.count > Self.maxPadding }) { mayKeepMetadata = true }
   }
 }
 

@@ -7,6 +7,7 @@ final class TIFFDecoder: RowDecoder {
   let layout: PixelLayout
   let chroma = ChromaSampling.yuv444
   let metadata: Metadata
+  let damage: PictureDamage?
 
   private let picture: TIFFPicture
   private let samples: TIFFSamples
@@ -39,7 +40,7 @@ final class TIFFDecoder: RowDecoder {
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
     let container = try TIFFContainer(FileReader(descriptor), limits: limits)
     (self.descriptor, size) = (descriptor, container.file.size)
-    (picture, info) = (container.picture, container.info)
+    (picture, info, damage) = (container.picture, container.info, container.damage)
     let metadata = try container.metadata()
     var isCMYK = false
     if case .cmyk = picture.colours { isCMYK = true }

@@ -20,6 +20,9 @@ struct TIFFFile {
   /// More fields of a directory, and more directories, are an attack.
   static let (maxFields, maxDirectories) = (65_535, 100_000)
 
+  /// The fields among which those of the size are: they are in the order of their tags.
+  private static let firstFields = 64
+
   /// Reads the header of a file.
   /// - Throws: `image-truncated`, `image-corrupt`, `io`, `cancelled`.
   init(_ file: FileReader) throws(ImagingError) {
@@ -98,17 +101,33 @@ struct TIFFFile {
     return TIFFDirectory(try bytes(place), at: place, self)
   }
 
-  /// The offsets of all directories of pages, in order.
-  /// - Throws: `image-truncated`, `image-corrupt`, `io`, `cancelled`.
-  func pages() throws(ImagingError) -> [Int64] {
-    var (offsets, seen, offset) = ([Int64](), Set<Int64>(), first)
+  /// The offsets of all directories of pages that can be read, in order.
+  /// - Returns: And whether another one is said to follow.
+  /// - Throws: `image-corrupt` when there are too many, `io`, `cancelled`.
+  func pages() throws(ImagingError) -> (offsets: [Int64], areMissing: Bool) {
+    var (offsets, seen, offset) = ([first], Set([first]), try next(after: try place(ofDirectoryAt: first)))
     while offset != 0 {
-      guard seen.insert(offset).inserted else { throw .tiff("its pages follow each other in a circle") }
       guard offsets.count < Self.maxDirectories else { throw .tiff("it has more than \(Self.maxDirectories) pages") }
+      guard seen.insert(offset).inserted, let place = try place(ofPageAt: offset) else { return (offsets, true) }
       offsets.append(offset)
-      offset = try next(after: try place(ofDirectoryAt: offset))
+      offset = try next(after: place)
     }
-    return offsets
+    return (offsets, false)
+  }
+
+  /// The place of the directory of a page; nil when none is there: it has at least a size.
+  private func place(ofPageAt offset: Int64) throws(ImagingError) -> Range<Int64>? {
+    do throws(ImagingError) {
+      let place = try place(ofDirectoryAt: offset)
+      let start = place.lowerBound + Int64(countBytes)
+      let fields = try bytes(
+        start..<min(place.upperBound - Int64(offsetBytes), start + Int64(Self.firstFields * fieldBytes)))
+      let tags = stride(from: 0, to: fields.count, by: fieldBytes).map { number(fields[$0..<($0 + 2)]) }
+      return tags.contains(TIFFTag.width) && tags.contains(TIFFTag.height) ? place : nil
+    } catch {
+      if error.code == .io || error.code == .cancelled { throw error }
+      return nil
+    }
   }
 }
 

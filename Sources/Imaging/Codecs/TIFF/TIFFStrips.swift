@@ -11,6 +11,10 @@ struct TIFFStrips {
   let rowBytes: Int
   /// Their compressed bytes in the file: those of a plane from left to right, then from above, plane after plane.
   let places: [Range<Int64>]
+  /// The places of all strips or tiles in the file, also of planes that are not needed, and undivided.
+  let stored: [Range<Int64>]
+  /// Whether the file says how many bytes they have, or it follows from the picture. If not, the only one ends with the file.
+  let hasSizes: Bool
 
   /// More of them are an attack.
   private static let limit = 1 << 20
@@ -46,10 +50,12 @@ struct TIFFStrips {
     let perPlane = columns * ((height + sides.1 - 1) / sides.1)
     guard perPlane <= Self.limit / count else { throw .tiff("it has \(perPlane) strips or tiles") }
     let (isTiled, rowBytes) = (isTiled, rowBytes)
-    let stored = try Self.places(directory, file, count: perPlane * count) { index in
+    stored = try Self.places(directory, file, count: perPlane * count) { index in
       let left = height - index % perPlane * sides.1
       return isCompressed ? nil : rowBytes * (isTiled ? sides.1 : min(sides.1, left))
     }
+    hasSizes = !isCompressed || directory[Self.sizeTag(directory)] != nil
+    let stored = stored
     var places = planes.flatMap { stored[($0 * perPlane)..<(($0 + 1) * perPlane)] }
     var rowCount = sides.1
     if !isTiled, !isCompressed {
@@ -88,11 +94,15 @@ struct TIFFStrips {
       throw .tiff("it does not say where all its strips or tiles are")
     }
     if bytes(0) != nil { return offsets.enumerated().map { Int64($1)..<Int64($1 + (bytes($0) ?? 0)) } }
-    let sizeTag = directory[TIFFTag.tileByteCounts] == nil ? TIFFTag.stripByteCounts : TIFFTag.tileByteCounts
     // And some do not say the size of a single strip.
-    let sizes = try directory.integers(sizeTag, limit: count) ?? [max(Int(file.size) - offsets[0], 0)]
+    let sizes = try directory.integers(sizeTag(directory), limit: count) ?? [max(Int(file.size) - offsets[0], 0)]
     guard sizes.count == count else { throw .tiff("it does not say the sizes of all its strips or tiles") }
     return zip(offsets, sizes).map { Int64($0)..<(Int64($0) + Int64($1)) }
+  }
+
+  /// The tag of the sizes of strips or tiles.
+  private static func sizeTag(_ directory: TIFFDirectory) -> Int {
+    directory[TIFFTag.tileByteCounts] == nil ? TIFFTag.stripByteCounts : TIFFTag.tileByteCounts
   }
 
   /// The bytes of a strip or tile, decoded; the last strips have fewer.

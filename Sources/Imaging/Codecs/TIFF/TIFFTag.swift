@@ -8,7 +8,9 @@ enum TIFFTag {
   static let (group3Options, group4Options, predictor, colourMap) = (292, 293, 317, 320)
   static let (tileWidth, tileLength, tileOffsets, tileByteCounts) = (322, 323, 324, 325)
   static let (subdirectories, inkSet, extraSamples, sampleFormat) = (330, 332, 338, 339)
-  static let (jpegTables, jpegOffset, chromaSubsampling) = (347, 513, 530)
+  static let (jpegTables, jpegOffset, jpegLength, chromaSubsampling) = (347, 513, 514, 530)
+  /// Fields with the places of what a JPEG of TIFF 5 consists of, when it is no stream.
+  static let partsOfJPEG = [stripOffsets, tileOffsets, 519, 520, 521]
 
   static let orientation = 274
   static let (artist, copyright) = (315, 33432)

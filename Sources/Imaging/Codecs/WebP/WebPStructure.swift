@@ -77,6 +77,7 @@ struct WebPStructure: PictureStructure {
       switch part {
       case .range(let range): sum + range.count
       case .bytes(let bytes): sum + bytes.count
+      case .zeros(let count): sum + count
       }
     }
     var result = CopiedParts()
@@ -94,6 +95,7 @@ struct WebPStructure: PictureStructure {
         result.drop(upTo: range.lowerBound)
         try result.keep(upTo: range.upperBound)
       case .bytes(let bytes): try result.replace(upTo: result.offset, by: bytes)
+      case .zeros(let count): try result.replace(upTo: result.offset, by: [UInt8](repeating: 0, count: count))
       }
     }
     return result
