@@ -34,7 +34,8 @@ struct Metadata: Sendable, Equatable {
   private(set) var items: [Item] = []
   private var size = 0
 
-  /// Appends a piece, unless another excludes it or the total would exceed `ImageLimits.maxMetadataBytes`.
+  /// Appends a piece, unless another excludes it or the total would exceed `ImageLimits.maxMetadataBytes`. Of EXIF that is too
+  /// large artist, copyright and orientation are appended, or the orientation alone.
   mutating func append(_ item: Item) {
     let count =
       switch item {
@@ -43,9 +44,22 @@ struct Metadata: Sendable, Equatable {
         bytes.count
       case .density: 0
       }
-    guard size + count <= ImageLimits.maxMetadataBytes, !items.contains(where: { $0.excludes(item) }) else { return }
+    guard !items.contains(where: { $0.excludes(item) }) else { return }
+    guard size + count <= ImageLimits.maxMetadataBytes else {
+      if case .exif(let bytes) = item, let exif = Exif(bytes) { append(reduced: exif) }
+      return
+    }
     size += count
     items.append(item)
+  }
+
+  /// An orientation alone has 26 bytes, for which there is always room.
+  private mutating func append(reduced exif: Exif) {
+    let limit = ImageLimits.maxMetadataBytes - size
+    let rights = exif.reduced(to: .copyright).flatMap { $0.bytes.count <= limit ? $0 : nil }
+    guard let kept = rights ?? exif.reduced(to: .none) else { return }
+    size += kept.bytes.count
+    items.append(.exif(kept.bytes))
   }
 
   /// The orientation in the first EXIF stream.

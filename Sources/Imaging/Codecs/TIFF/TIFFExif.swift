@@ -9,7 +9,11 @@ enum TIFFExif {
   /// - Returns: nil when the directory has nothing of it.
   static func stream(of directory: TIFFDirectory, _ file: TIFFFile) throws(ImagingError) -> [UInt8]? {
     var left = ImageLimits.maxMetadataBytes
-    var first = try fields(of: directory, &left) { $0 == TIFFTag.orientation || TIFFTag.texts.contains($0) }
+    // What is kept in any case comes first, whatever room other texts leave.
+    let rights = [TIFFTag.artist, TIFFTag.copyright]
+    var first = try orientation(of: directory, file).map { [$0] } ?? []
+    first += try fields(of: directory, &left) { rights.contains($0) }
+    first += try fields(of: directory, &left) { TIFFTag.texts.contains($0) && !rights.contains($0) }
     var others: [(tag: Int, fields: [Field])] = []
     for tag in [TIFFTag.exifDirectory, TIFFTag.gpsDirectory] {
       guard let other = try subdirectory(tag, of: directory, file) else { continue }
@@ -26,6 +30,14 @@ enum TIFFExif {
     bytes += file.encoded(42, 2) + file.encoded(8, 4)
     for fields in [first.sorted { $0.tag < $1.tag }] + others.map(\.fields) { append(fields, to: &bytes, file) }
     return bytes
+  }
+
+  /// The orientation as a number of 16 bits, as EXIF has it: some programs write one of 32.
+  private static func orientation(of directory: TIFFDirectory, _ file: TIFFFile) throws(ImagingError) -> Field? {
+    guard let field = directory[TIFFTag.orientation], TIFFDirectory.isInteger(field.type), field.count == 1,
+      field.isInside, let number = try directory.integer(TIFFTag.orientation)
+    else { return nil }
+    return (TIFFTag.orientation, 3, 1, file.encoded(number, 2))
   }
 
   /// The directory that a field of another one points at; nil when it cannot be read.

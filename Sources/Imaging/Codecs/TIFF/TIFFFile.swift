@@ -158,6 +158,9 @@ struct TIFFDirectory {
     1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
   ]
 
+  /// Whether values of a type are unsigned integers.
+  static func isInteger(_ type: Int) -> Bool { [1, 3, 4, 13, 16, 18].contains(type) }
+
   /// - Parameter bytes: All of the directory.
   fileprivate init(_ bytes: [UInt8], at place: Range<Int64>, _ file: TIFFFile) {
     (self.place, self.file) = (place, file)
@@ -189,7 +192,7 @@ struct TIFFDirectory {
   /// The unsigned integers of a field.
   /// - Throws: as above.
   func integers(of field: Field, limit: Int) throws(ImagingError) -> [Int] {
-    guard [1, 3, 4, 13, 16, 18].contains(field.type), let size = Self.sizes[field.type], field.count > 0 else {
+    guard Self.isInteger(field.type), let size = Self.sizes[field.type], field.count > 0 else {
       throw .tiff("the field \(field.tag) has no numbers")
     }
     let (start, count) = (field.value.lowerBound, min(field.count, max(limit, 0)))
