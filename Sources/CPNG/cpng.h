@@ -51,11 +51,11 @@ static inline int cpng_has(const char *names, const void *name) {
 }
 
 /// What depends on a chunk of this name, which may have a wrong checksum: 1, nothing that can be seen; 2, the colours, the
-/// orientation or the animation; 0, the pixels, or the chunk is not known. The name of such a one may be what is wrong, and the chunk be of
-/// those that make up the picture.
+/// orientation or the animation; 0, the pixels, or the chunk is not known. The name of such a one may be what is wrong, and the
+/// chunk be of those that make up the picture. Nothing depends on the last chunk, which is empty.
 static inline int cpng_damage(const void *name) {
   if (cpng_has("acTLcHRMcICPcLLIcLLieXIffcTLfdATgAMAiCCPmDCVmDCvsRGB", name)) return 2;
-  return cpng_has("bKGDdSIGgIFggIFxhISTiTXtoFFspCALpHYssBITsCALsPLTsTERtEXttIMEzTXt", name);
+  return cpng_has("IENDbKGDdSIGgIFggIFxhISTiTXtoFFspCALpHYssBITsCALsPLTsTERtEXttIMEzTXt", name);
 }
 
 /// The warning function of readers: stores the first about a wrong checksum of those on which most depends, or makes it an
@@ -111,7 +111,7 @@ static inline void cpng_write(png_structp codec, png_bytep bytes, size_t count) 
 static inline void cpng_flush(png_structp codec) { (void)codec; }
 
 /// Creates a reader. libpng interprets only the chunks that make up the picture (IHDR, PLTE, tRNS, IDAT, IEND); every
-/// warning and every wrong checksum of these is an error (of pixels unless `stream` accepts damage), and so is a wrong
+/// warning and every wrong checksum of these but IEND is an error (of pixels unless `stream` accepts damage), and so is a wrong
 /// checksum of a chunk that is not known. All other chunks are passed to `chunk` unchanged, so that libpng neither checks
 /// colour profiles nor inflates text. `side` limits width and height, `memory` the length of a chunk other than IDAT.
 CPNG_WRAPPER cpng_open_reader(
@@ -129,7 +129,7 @@ CPNG_WRAPPER cpng_open_reader(
   png_set_chunk_malloc_max(*codec, memory);
   png_set_chunk_cache_max(*codec, 128);
   png_set_benign_errors(*codec, 0);
-  png_set_crc_action(*codec, stream->accepts_damage ? PNG_CRC_WARN_USE : PNG_CRC_ERROR_QUIT, PNG_CRC_WARN_USE);
+  png_set_crc_action(*codec, PNG_CRC_WARN_USE, PNG_CRC_WARN_USE);
   png_set_keep_unknown_chunks(*codec, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_read_user_chunk_fn(*codec, context, chunk);
 #ifdef PNG_IGNORE_ADLER32
@@ -169,10 +169,6 @@ CPNG_WRAPPER cpng_read_row(png_structp codec, void *row) {
   png_read_row(codec, row, NULL);
   return 1;
 }
-
-/// Whether the last call of `cpng_read_row` that failed has written its row, of a picture that is not interlaced: with the last
-/// row libpng reads on to the end of the pixels. `row` is the index of the row.
-static inline int cpng_has_row(png_structp codec, unsigned int row) { return png_get_current_row_number(codec) > row; }
 
 /// `png_read_row` of a pass with errors contained: the pixels of later passes become those of the nearest of this one.
 CPNG_WRAPPER cpng_fill_row(png_structp codec, void *row) {

@@ -26,7 +26,10 @@ import Testing
     arguments: ["sequential", "interlaced"])
   func flippedPNG(_ name: String) throws {
     let fixture = try PassFixture()
+    let size = try bytes(name, fixture).count
     try flip(name, fixture) { place, code in
+      // Nothing depends on the checksum of the last chunk, which is empty: that is a warning.
+      if place >= size - 4, code == nil { return }
       #expect(code.map(Self.ofThePicture.contains) == true, "\(place): \(String(describing: code))")
       // Behind the signature and the first length a checksum tells.
       if place >= 12 { #expect(code == .imageCorrupt || code == .imageTruncated, "\(place)") }

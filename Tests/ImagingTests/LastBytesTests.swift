@@ -48,12 +48,13 @@ import Testing
         path, to: path + ".out", recipe: recipe, options: OutputOptions(format: .png, damaged: .accept)
       ).damage
       let text = try #require(damage?.text, "\(endings[number - 1])")
-      #expect(damage?.kind == .pixels)
-      // In its last pass an interlaced picture has all rows.
-      guard !text.hasPrefix("in pass 7: ") else {
+      // In its last pass an interlaced picture has all rows, and where the checksum of all pixels is wrong.
+      let hasAll = damage?.kind == .harmless ? ["after all rows: "] : ["in pass 7: ", "somewhere: "]
+      if hasAll.contains(where: text.hasPrefix) {
         counts.append(height)
         continue
       }
+      #expect(damage?.kind == .pixels)
       let match = try #require(text.firstMatch(of: /^after (\d+) of (\d+) rows?: ./), "\(text)")
       #expect(Int(match.2) == height)
       counts.append(try #require(Int(match.1)))

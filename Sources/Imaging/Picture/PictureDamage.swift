@@ -33,6 +33,8 @@ package struct PictureDamage: Sendable, Equatable {
   enum Place: CustomStringConvertible {
     /// After so many rows of the file's order.
     case rows(Int, of: Int)
+    /// Anywhere: a checksum is wrong.
+    case anywhere
     /// In a pass or scan of one of the kinds that refine the whole picture; `number` is from 1.
     case refinement(String, number: Int)
 
@@ -40,6 +42,7 @@ package struct PictureDamage: Sendable, Equatable {
       switch self {
       case .rows(let count, let height): "after \(count) of \(height.of("row", "rows"))"
       case .refinement(let kind, let number): "in \(kind) \(number)"
+      case .anywhere: "somewhere"
       }
     }
   }
@@ -76,5 +79,12 @@ struct AcceptedDamage {
   mutating func end(with error: ImagingError, hasRows: Bool, _ place: PictureDamage.Place) throws(ImagingError) {
     guard isPossible, hasRows, [.imageCorrupt, .imageTruncated].contains(error.code) else { throw error }
     damage = damage ?? PictureDamage(place, error.message)
+  }
+
+  /// Ends the reading of a picture of which all rows were read with an error behind them, if damage is accepted.
+  /// - Throws: The error, if it is not accepted.
+  mutating func endAfterRows(with error: ImagingError) throws(ImagingError) {
+    guard isPossible, [.imageCorrupt, .imageTruncated].contains(error.code) else { throw error }
+    damage = damage ?? PictureDamage(.harmless, "after all rows: \(error.message)")
   }
 }

@@ -23,7 +23,7 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let output = try ImageInfo.probe(result, limits: limits)
     precondition(output == pictures.output)
     // Copies of damaged files are not accepted.
-    precondition(pictures.damage?.kind == .pixels || (try? copy.get()) == pictures.source)
+    precondition(options.damaged == .accept && pictures.damage != nil || (try? copy.get()) == pictures.source)
   } catch {
     if options.damaged == .fail, case .failure(let refusal) = copy {
       precondition(refusal.code == error.code, "\(refusal), \(error)")

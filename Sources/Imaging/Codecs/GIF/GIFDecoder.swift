@@ -101,12 +101,15 @@ final class GIFDecoder: RowDecoder {
     return !accepted.isAtEnd || index < readRows * 8
   }
 
+  /// All rows of the first frame have been read.
   func finish() throws(ImagingError) {
+    if accepted.isAtEnd { return }
     switch container.ending {
     case .complete, .withoutTrailer: return
-    case .invalid: try accept(GIFContainer.missingBlock)
+    case .invalid: try accepted.endAfterRows(with: GIFContainer.missingBlock)
     case .truncated:
-      try accept(ImagingError(code: .imageTruncated, message: "the GIF ends before its last frame does"))
+      try accepted.endAfterRows(
+        with: ImagingError(code: .imageTruncated, message: "the GIF ends before its last frame does"))
     }
   }
 

@@ -79,7 +79,7 @@ final class PNGDecoder: RowDecoder {
   }
 
   /// Where rows are missing says more than a wrong checksum.
-  var damage: PictureDamage? { accepted.damage ?? failure.damage }
+  var damage: PictureDamage? { failure.damage.map { .worse(accepted.damage, $0) } ?? accepted.damage }
 
   /// The pixels of an interlaced picture, as colour, which may be requested.
   var wholePictureBytes: Int {
@@ -104,32 +104,49 @@ final class PNGDecoder: RowDecoder {
     } else if accepted.isAtEnd {
       packed.clear()
     } else if cpng_read_row(codec, packed.bytes) != 1 {
-      let isRead = accepted.isPossible && nextRow + 1 == info.height && hasLastRow(in: packed)
-      let count = nextRow + (isRead ? 1 : 0)
-      try accepted.end(with: failure.whileDecoding, hasRows: count > 0, .rows(count, of: info.height))
-      if !isRead { packed.clear() }
+      if hasAllRows || hasLastRow(in: packed) {
+        try endBehindRows()
+      } else {
+        try accepted.end(with: failure.whileDecoding, hasRows: nextRow > 0, .rows(nextRow, of: info.height))
+        packed.clear()
+      }
     }
     nextRow += 1
     row.unpack(packed)
   }
 
-  /// Gets the last row in front of damage behind the pixels. When their checksum is wrong libpng does not deliver it: then the
-  /// picture is decoded again, without the checksum.
+  /// Gets the last row where the checksum of all pixels is wrong, with which libpng does not deliver it: the picture is decoded
+  /// again, without the checksum.
+  /// - Returns: Whether that is the next row, and it could be decoded.
   private func hasLastRow(in packed: PackedRow) -> Bool {
-    let last = UInt32(info.height - 1)
-    if cpng_has_row(codec, last) != 0 { return true }
-    guard let other = try? PNGDecoder(descriptor, limits, ignoresSum: true) else { return false }
+    guard accepted.isPossible, failure.isWrongChecksum, nextRow + 1 == info.height,
+      let other = try? PNGDecoder(descriptor, limits, ignoresSum: true)
+    else { return false }
     var passes: Int32 = 1
     guard cpng_start_read(other.codec, other.header, layout.isGrey && !packed.layout.isGrey ? 1 : 0, &passes) == 1
     else { return false }
-    return (0...last).allSatisfy { row in
-      cpng_read_row(other.codec, packed.bytes) == 1 || row == last && cpng_has_row(other.codec, last) != 0
+    return (0...nextRow).allSatisfy { row in
+      cpng_read_row(other.codec, packed.bytes) == 1 || row == nextRow && other.hasAllRows
     }
   }
 
   func finish() throws(ImagingError) {
     if accepted.isAtEnd || cpng_read_end(codec) == 1 { return }
-    try accepted.end(with: failure.whileDecoding, hasRows: true, .rows(nextRow, of: info.height))
+    try endBehindRows()
+  }
+
+  /// Whether the rows of all passes have been delivered: with the last one, and after it, libpng reads the end of the pixels.
+  private var hasAllRows: Bool {
+    png_get_current_row_number(codec) == UInt32(info.height) || png_get_current_pass_number(codec) > 6
+  }
+
+  private func endBehindRows() throws(ImagingError) {
+    let error = failure.whileDecoding
+    if failure.isWrongChecksum {
+      try accepted.end(with: error, hasRows: true, .anywhere)
+    } else {
+      try accepted.endAfterRows(with: error)
+    }
   }
 
   /// Reads the passes of an interlaced picture, each of which covers the whole picture. Where passes may be missing, each fills
@@ -145,6 +162,10 @@ final class PNGDecoder: RowDecoder {
         let isRead =
           fillsPasses ? cpng_fill_row(codec, picture.row(row)) : cpng_read_row(codec, picture.row(row))
         guard isRead == 1 else {
+          if hasAllRows {
+            try endBehindRows()
+            return picture
+          }
           let place: PictureDamage.Place = pass == 1 ? .rows(row, of: info.height) : .refinement("pass", number: pass)
           try accepted.end(with: failure.whileDecoding, hasRows: pass > 1 || row > 0, place)
           return picture

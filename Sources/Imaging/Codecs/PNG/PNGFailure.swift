@@ -29,6 +29,9 @@ final class PNGFailure {
     return .png(text, code: storage.pointee.ended != 0 ? .imageTruncated : .imageCorrupt)
   }
 
+  /// Whether zlib has found that the checksum of all pixels is wrong. libpng reports that by its text alone.
+  var isWrongChecksum: Bool { text.hasSuffix("incorrect data check") }
+
   var whileEncoding: ImagingError {
     if storage.pointee.system_error != 0 {
       return .io(storage.pointee.system_error, doing: "the result cannot be written")
@@ -40,7 +43,7 @@ final class PNGFailure {
   var damage: PictureDamage? {
     guard let kind = PNGChunk.damage(Int(storage.pointee.damage)) else { return nil }
     let text = withUnsafeBytes(of: storage.pointee.warning) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-    return PictureDamage(kind, kind == .pixels ? "somewhere: \(text)" : text)
+    return kind == .pixels ? PictureDamage(.anywhere, text) : PictureDamage(kind, text)
   }
 
   private var text: String {
