@@ -298,4 +298,25 @@ import Testing
         """, [fixture.folder.file("all.png"), fixture.folder.file("accepted.png"), "\(rows)"])
     #expect(printed == "True True")
   }
+
+  @Test("of a lossless WebP all rows are read that are known near the damage")
+  func losslessWebP() throws {
+    let fixture = try PassFixture()
+    var whole = try whole(
+      "Image.fromarray(np.random.default_rng(1).integers(0, 256, (300, 200, 3)).astype('u1')).save(path, 'WEBP', lossless=True)",
+      fixture)
+    _ = try accepted(whole, fixture, as: "all.png")
+    // The head says that all is there, and the bit stream ends within the only piece that libwebp gets.
+    whole = Array(whole.prefix(whole.count / 3 / 2 * 2))
+    whole.replaceSubrange(4..<8, with: [UInt8](littleEndian: whole.count - 8, count: 4))
+    whole.replaceSubrange(16..<20, with: [UInt8](littleEndian: whole.count - 20, count: 4))
+    let rows = try rows(try accepted(whole, fixture), of: 300)
+    #expect(rows >= 100 - 32, "\(rows)")
+    let printed = try PassFixture.python(
+      Self.prelude + """
+        all, ours, rows = samples(sys.argv[1]), samples(sys.argv[2]), int(sys.argv[3])
+        print(np.array_equal(all[:rows], ours[:rows]), bool((ours[rows:] == (0, 0, 0, 255)).all()))
+        """, [fixture.folder.file("all.png"), fixture.folder.file("accepted.png"), "\(rows)"])
+    #expect(printed == "True True")
+  }
 }

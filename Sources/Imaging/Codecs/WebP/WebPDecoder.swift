@@ -22,6 +22,8 @@ final class WebPDecoder: RowDecoder {
 
   /// The number of bytes that are passed to libwebp at a time.
   private static let bufferBytes = 64 << 10
+  /// As much near damage of a lossless picture: with a piece that has damage no row of it is known.
+  private static let smallBytes = 256
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
     file = try WebPFile(FileReader(descriptor))
@@ -51,12 +53,17 @@ final class WebPDecoder: RowDecoder {
     let frame = container.frame
     let block = try memory.block(4 * frame.width * frame.height)
     self.block = block
-    codec = WebPINewRGB(
-      MODE_RGBA, block.start.assumingMemoryBound(to: UInt8.self), 4 * frame.width * frame.height,
-      Int32(4 * frame.width))
-    guard codec != nil else { throw Self.failure(VP8_STATUS_OUT_OF_MEMORY) }
+    try open(block)
     packed = PackedRow(
       width: info.width, layout: PixelLayout(isGrey: false, hasAlpha: layout.hasAlpha, is16Bit: false))
+  }
+
+  private func open(_ block: WholePictureMemory.Block) throws(ImagingError) {
+    let (width, height) = (container.frame.width, container.frame.height)
+    WebPIDelete(codec)
+    codec = WebPINewRGB(
+      MODE_RGBA, block.start.assumingMemoryBound(to: UInt8.self), 4 * width * height, Int32(4 * width))
+    guard codec != nil else { throw Self.failure(VP8_STATUS_OUT_OF_MEMORY) }
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
@@ -102,7 +109,7 @@ final class WebPDecoder: RowDecoder {
     let chunks = container.frame.chunks
     guard !isComplete, chunkIndex < chunks.count else { throw .webp("its bit stream ends too early") }
     let chunk = chunks[chunkIndex]
-    let left = chunk.end - chunk.start - offset
+    let (start, left) = (offset, chunk.end - chunk.start - offset)
     var bytes = try file.bytes(Int(min(left, Int64(Self.bufferBytes))), at: chunk.start + offset)
     // The padding of the last chunk may be missing.
     if Int64(bytes.count) == left - 1, left <= Self.bufferBytes { bytes.append(0) }
@@ -111,12 +118,37 @@ final class WebPDecoder: RowDecoder {
     }
     offset += Int64(bytes.count)
     if offset == chunk.end - chunk.start { (chunkIndex, offset) = (chunkIndex + 1, 0) }
-    let status = WebPIAppend(codec, bytes, bytes.count)
+    let status = pass(bytes[...])
     isComplete = status == VP8_STATUS_OK
+    guard isComplete || status == VP8_STATUS_SUSPENDED else {
+      if isLossless, accepted.isPossible { try decodeAgain(chunk, with: bytes, at: start) }
+      throw Self.failure(status)
+    }
+  }
+
+  private func pass(_ bytes: ArraySlice<UInt8>) -> VP8StatusCode {
+    let status = bytes.withUnsafeBufferPointer { WebPIAppend(codec, $0.baseAddress, $0.count) }
     // Also of damaged data, in front of the damage.
     var rows: Int32 = 0
-    if WebPIDecGetRGB(codec, &rows, nil, nil, nil) != nil { knownRows = Int(rows) }
-    guard isComplete || status == VP8_STATUS_SUSPENDED else { throw Self.failure(status) }
+    if WebPIDecGetRGB(codec, &rows, nil, nil, nil) != nil { knownRows = max(knownRows, Int(rows)) }
+    return status
+  }
+
+  /// Decodes a lossless frame from its beginning to the damage, to know the rows in front of it.
+  /// - Parameters:
+  ///   - bytes: Those that have the damage.
+  ///   - end: Where they begin in the chunk.
+  private func decodeAgain(_ chunk: WebPChunk, with bytes: [UInt8], at end: Int64) throws(ImagingError) {
+    guard let block else { return }
+    try open(block)
+    var status = VP8_STATUS_SUSPENDED
+    for start in stride(from: 0, to: end, by: Self.bufferBytes) where status == VP8_STATUS_SUSPENDED {
+      let count = Int(min(end - start, Int64(Self.bufferBytes)))
+      status = pass(try file.bytes(count, at: chunk.start + start)[...])
+    }
+    for start in stride(from: 0, to: bytes.count, by: Self.smallBytes) where status == VP8_STATUS_SUSPENDED {
+      status = pass(bytes[start..<min(start + Self.smallBytes, bytes.count)])
+    }
   }
 
   private static func failure(_ status: VP8StatusCode) -> ImagingError {
