@@ -117,4 +117,29 @@ import Testing
     let cancelled = #expect(throws: ImagingError.self) { _ = try calls(upTo: all - 1) }
     #expect(cancelled?.code == .cancelled)
   }
+
+  @Test("cancellation is noticed while the rows are written that have turned out to have too many colours")
+  func tooManyColours() throws {
+    let fixture = try PassFixture()
+    let input = fixture.folder.file("in")
+    _ = try PassFixture.python(
+      """
+      a = np.zeros((400, 300, 3), 'u1')
+      a[-1, :, 0] = np.arange(300) % 256; a[-1, :, 1] = np.arange(300) // 256
+      Image.fromarray(a).save(sys.argv[1], 'PNG')
+      """, [input])
+    func calls(_ palette: PNGPalette, upTo last: Int = .max) throws -> Int {
+      var calls = 0
+      let options = OutputOptions(format: .png, pngPalette: palette)
+      try fixture.pass(input, to: fixture.folder.file("out"), options: options) {
+        calls += 1
+        return calls > last
+      }
+      return calls
+    }
+    let (plain, indexed) = (try calls(.off), try calls(.lossless))
+    #expect(indexed == plain + 50)
+    let error = #expect(throws: ImagingError.self) { _ = try calls(.lossless, upTo: indexed - 2) }
+    #expect(error?.code == .cancelled)
+  }
 }

@@ -11,7 +11,8 @@ protocol RowEncoder: AnyObject, SendableMetatype {
   /// The type that writes stored planes of YCbCr instead of rows; nil by default.
   static var planeEncoder: (any PlaneEncoder.Type)? { get }
 
-  func write(_ row: PixelRow) throws(ImagingError)
+  /// Writes the next row. Where many rows that were held are written with it, `isCancelled` is called every few rows.
+  func write(_ row: PixelRow, isCancelled: () -> Bool) throws(ImagingError)
   /// Completes the file; all bytes have been written to the system when it returns. Pictures that cannot be written row by
   /// row are encoded here, calling `isCancelled` from time to time.
   func finish(isCancelled: () -> Bool) throws(ImagingError)

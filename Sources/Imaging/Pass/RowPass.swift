@@ -18,7 +18,7 @@ struct RowPass: PassStrategy {
       for index in 0..<rows.size.height {
         if index % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
         try rows.read(into: buffer.row)
-        try encoder.write(buffer.row)
+        try encoder.write(buffer.row, isCancelled: isCancelled)
         preview?.add(buffer.row)
       }
       try decoded.finish()

@@ -55,7 +55,7 @@ final class RowPreview {
     }
     sums.row.clear()
     (summed, inSquare) = (0, 0)
-    if (try? encoder?.write(means.row)) == nil { encoder = nil }
+    if (try? encoder?.write(means.row, isCancelled: { false })) == nil { encoder = nil }
   }
 
   /// The preview, after the last row; nil when there is none.

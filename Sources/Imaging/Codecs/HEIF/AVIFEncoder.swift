@@ -43,7 +43,7 @@ final class AVIFEncoder: RowEncoder {
 
   deinit { cheif_encoder_free(codec) }
 
-  func write(_ row: PixelRow) throws(ImagingError) {
+  func write(_ row: PixelRow, isCancelled: () -> Bool) throws(ImagingError) {
     row.pack(packed)
     cheif_set_row(codec, nextRow, packed.bytes.assumingMemoryBound(to: UInt8.self))
     nextRow += 1

@@ -61,7 +61,7 @@ final class JPEGEncoder: PlaneEncoder {
     codec.deallocate()
   }
 
-  func write(_ row: PixelRow) throws(ImagingError) {
+  func write(_ row: PixelRow, isCancelled: () -> Bool) throws(ImagingError) {
     row.pack(packed)
     guard cjpeg_write_row(codec, packed.bytes) == 1 else { throw failure.whileEncoding }
   }

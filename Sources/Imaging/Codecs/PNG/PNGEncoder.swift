@@ -24,11 +24,11 @@ final class PNGEncoder: RowEncoder {
     }
   }
 
-  func write(_ row: PixelRow) throws(ImagingError) {
+  func write(_ row: PixelRow, isCancelled: () -> Bool) throws(ImagingError) {
     row.pack(packed)
     if let indexed {
       if indexed.append(packed) { return }
-      try writePixels(of: indexed)
+      try writePixels(of: indexed, isCancelled: isCancelled)
       self.indexed = nil
     }
     try writer?.write(packed.bytes)
@@ -40,10 +40,11 @@ final class PNGEncoder: RowEncoder {
   }
 
   /// Writes the rows so far as they would have been without indices.
-  private func writePixels(of picture: IndexedPicture) throws(ImagingError) {
+  private func writePixels(of picture: IndexedPicture, isCancelled: () -> Bool) throws(ImagingError) {
     let writer = try PNGWriter(descriptor, settings)
     let row = PackedRow(width: settings.info.width, layout: settings.layout)
     for index in 0..<picture.count {
+      if index % DecodedRows.rowsBetweenChecks == 0, isCancelled() { throw .cancelled }
       picture.copyRow(index, to: row)
       try writer.write(row.bytes)
     }

@@ -52,7 +52,7 @@ final class WebPEncoder: RowEncoder {
     picture.deallocate()
   }
 
-  func write(_ row: PixelRow) throws(ImagingError) {
+  func write(_ row: PixelRow, isCancelled: () -> Bool) throws(ImagingError) {
     row.pack(packed)
     let target = picture.pointee.argb + nextRow * Int(picture.pointee.argb_stride)
     let opaque: UInt32 = settings.layout.hasAlpha ? 0 : 0xFF00_0000
