@@ -103,6 +103,27 @@ import Testing
     }
   }
 
+  @Test("a text that is another profile does not stand for EXIF", arguments: [false, true], [false, true])
+  func otherProfile(_ isCompressed: Bool, _ isOtherCompressed: Bool) throws {
+    var source = try picture(isCompressed: isCompressed)
+    let packet = Array("http://ns.adobe.com/xap/1.0/\0<x:xmpmeta>SECRET</x:xmpmeta>".utf8)
+    let text = "\napp1\n      \(packet.count)\n" + packet.map { String(format: "%02x", $0) }.joined() + "\n"
+    let keyword = Array("Raw profile type APP1\0".utf8)
+    let other =
+      isOtherCompressed
+      ? PNGChunk.encoded(
+        PNGChunk.compressedText, keyword + [0] + (try #require(Deflate.compressed(Array(text.utf8)))))
+      : PNGChunk.encoded(PNGChunk.plainText, keyword + text.utf8)
+    source.insert(contentsOf: other, at: 33)
+    try file.write(source)
+    #expect(try ImageFormat.open(file.descriptor, limits: .confined).metadata.orientation == .rotate90)
+    let (copy, bytes) = try file.copied(.none)
+    #expect(!copy.hasUnreadableMetadata && bytes.count < source.count - other.count)
+    try file.write(bytes)
+    #expect(try ImageFormat.open(file.descriptor, limits: .confined).metadata.orientation == .rotate90)
+    #expect(try file.copied(.none).copy.isWholeFile)
+  }
+
   /// The picture whose text has another name.
   private func renamed(_ bytes: [UInt8], to name: String) throws -> [UInt8] {
     let old = Array("Raw profile type app1".utf8)

@@ -11,6 +11,15 @@ enum Deflate {
     return result
   }
 
+  /// Decompresses the first bytes of a stream, as far as they are not damaged.
+  static func prefix(of bytes: ArraySlice<UInt8>, count: Int) -> [UInt8] {
+    var result = [UInt8](repeating: 0, count: count)
+    var written = uLong(count)
+    // Filled, and an error, when the stream has more.
+    _ = bytes.withUnsafeBufferPointer { uncompress(&result, &written, $0.baseAddress, uLong($0.count)) }
+    return Array(result.prefix(Int(written)))
+  }
+
   /// Decompresses a stream; nil when it is damaged or holds more than `limit` bytes.
   static func expanded(_ bytes: ArraySlice<UInt8>, limit: Int) -> [UInt8]? {
     var capacity = min(16 << 10, limit)

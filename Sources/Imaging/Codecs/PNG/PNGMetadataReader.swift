@@ -6,7 +6,7 @@ enum PNGMetadataReader {
     let file = FileReader(descriptor)
     func bytes(_ count: Int, at offset: Int64) -> [UInt8] { (try? file.bytes(count, at: offset)) ?? [] }
     var metadata = Metadata()
-    // The first counts, where there is no other EXIF, before or after it.
+    // The first that is EXIF counts, where there is no other EXIF, before or after it.
     var (rawProfile, hasRawProfile): (PNGRawProfile?, Bool) = (nil, false)
     var offset: Int64 = 8
     for _ in 0..<PNGChunk.maxCount {
@@ -18,6 +18,7 @@ enum PNGMetadataReader {
       let isRaw =
         !hasRawProfile && PNGChunk.isText(name)
         && PNGRawProfile.isHeld(in: name, bytes(min(length, PNGRawProfile.keywordBytes), at: offset + 8))
+        && PNGRawProfile.isEXIF(name, bytes(min(length, PNGRawProfile.headBytes), at: offset + 8))
       hasRawProfile = hasRawProfile || isRaw
       if isRaw || PNGChunk.isMetadata(name), length <= ImageLimits.maxMetadataBytes {
         let content = bytes(length, at: offset + 8)

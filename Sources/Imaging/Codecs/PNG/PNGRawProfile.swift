@@ -20,6 +20,31 @@ struct PNGRawProfile {
     (name == PNGChunk.plainText || name == PNGChunk.compressedText) && keyword(of: content) != nil
   }
 
+  /// The bytes of a chunk's content with which it is found out whether its text is EXIF, compressed or not.
+  static let headBytes = 512
+  /// Of a text: its name, its number, and the first digits.
+  private static let textHeadBytes = 128
+
+  /// Whether such a text begins as EXIF does: the keyword is also that of other profiles.
+  /// - Parameter head: The first `headBytes` of the chunk's content, or all.
+  static func isEXIF(_ name: [UInt8], _ head: [UInt8]) -> Bool {
+    guard let keyword = keyword(of: head) else { return false }
+    var text = head.dropFirst(keyword.count + 1)
+    if name == PNGChunk.compressedText {
+      guard text.first == 0 else { return false }
+      text = Deflate.prefix(of: text.dropFirst(), count: textHeadBytes)[...]
+    }
+    let lines = text.prefix(textHeadBytes).split(separator: lineFeed, maxSplits: 2, omittingEmptySubsequences: true)
+    guard lines.count == 3 else { return false }
+    let digits = Array(lines[2].filter { $0 != lineFeed && $0 != space }.prefix(2 * Exif.identifier.count))
+    let values: [UInt8] = digits.compactMap(value)
+    let bytes = stride(from: 1, to: values.count, by: 2).map { values[$0 - 1] << 4 | values[$0] }
+    return bytes.starts(with: Exif.identifier) || Exif(bytes) != nil
+  }
+
+  /// Whether the keyword of a text says that it is EXIF, not what JPEG has in the segments of EXIF and others.
+  static func isCalledEXIF(_ head: [UInt8]) -> Bool { keyword(of: head)?.last.map { $0 | 0x20 } == UInt8(ascii: "f") }
+
   /// Reads the text in a chunk; nil when it is invalid, or no EXIF.
   init?(_ name: [UInt8], _ content: [UInt8]) {
     guard let keyword = Self.keyword(of: content) else { return nil }

@@ -23,7 +23,8 @@ struct PNGStructure: PictureStructure {
 
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     let size = try file.size()
-    var (parts, hasExif, hasRawProfile, count) = (CopiedParts(), false, false, 0)
+    var (parts, hasExif, hasRawProfile, hasUnknownProfile, count) = (CopiedParts(), false, false, false, 0)
+    var hasEnd = false
     var reader = SequentialReader(file, at: 8)
     while let chunk = try Self.nextChunk(&reader), chunk.end <= size {
       count += 1
@@ -33,17 +34,22 @@ struct PNGStructure: PictureStructure {
         try appendExif(chunk, isFirst: !hasExif, policy, to: &parts)
         hasExif = true
       } else if policy != .all, try Self.isRawProfile(chunk, &reader) {
-        try appendRawProfile(chunk, isUsed: !hasExif && !hasRawProfile, policy, to: &parts)
-        hasRawProfile = true
+        let head = try file.bytes(min(PNGRawProfile.headBytes, chunk.length), at: chunk.start + 8)
+        let isEXIF = PNGRawProfile.isEXIF(chunk.name, head)
+        try appendRawProfile(chunk, isUsed: isEXIF && !hasExif && !hasRawProfile, policy, to: &parts)
+        hasUnknownProfile = hasUnknownProfile || !isEXIF && PNGRawProfile.isCalledEXIF(head)
+        hasRawProfile = hasRawProfile || isEXIF
       } else if try Self.isKept(chunk, policy, &reader) {
         try parts.keep(upTo: chunk.end)
       } else {
         parts.drop(upTo: chunk.end)
       }
-      if chunk.name == PNGChunk.end { return parts }
+      hasEnd = chunk.name == PNGChunk.end
+      if hasEnd { break }
       reader.skip(chunk.length + 4)
     }
-    try keepRest(to: size, policy, &parts)
+    if !hasEnd { try keepRest(to: size, policy, &parts) }
+    if hasUnknownProfile, !hasExif { parts.hasUnreadableMetadata = true }
     return parts
   }
 
@@ -93,7 +99,7 @@ struct PNGStructure: PictureStructure {
   }
 
   /// EXIF in a text remains in a text, so that readers which do not know it show the copy as they show the source. The first text
-  /// counts, and only without an `eXIf`.
+  /// that is EXIF counts, and only without an `eXIf`.
   private func appendRawProfile(
     _ chunk: ChunkHeader, isUsed: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
   ) throws(ImagingError) {
