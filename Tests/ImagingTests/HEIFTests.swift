@@ -160,6 +160,58 @@ import Testing
     #expect(printed == "near")
   }
 
+  @Test(
+    "grey stays grey, with the levels that Pillow reads",
+    arguments: [
+      ("avif", "p.convert('L').save(path, 'AVIF', quality=95, subsampling='4:0:0')", "L"),
+      ("deep.avif", "avifenc(p.convert('L'), path, '-y', '400', '-d', '10', '--min', '0', '--max', '4')", "I;16"),
+      ("alpha.avif", "avifenc(alpha(p.convert('L')), path, '-y', '400', '--min', '0', '--max', '4')", "LA"),
+      ("grid.avif", "avifenc(p.convert('L'), path, '--grid', '2x1', '-y', '400', '--min', '0', '--max', '4')", "L"),
+      ("heic", "p.convert('L').save(path, 'HEIF', quality=95)", "L"),
+      ("colour.avif", "avifenc(p.convert('L').convert('RGB'), path, '-y', '444', '--min', '0', '--max', '4')", "RGB"),
+    ])
+  func grey(_ name: String, _ script: String, _ mode: String) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders + "p = picture(128, 64)\npath = f'{sys.argv[1]}/\(name)'\n" + script
+        + "\np.convert('L').save(f'{sys.argv[1]}/p.png')", [fixture.folder.path, packageRoot + "/Samples"])
+    for (recipe, output) in [("none", "out"), ("sepia(1)", "sepia"), ("resize(fit 32 32)", "small")] {
+      try fixture.pass(
+        fixture.folder.file(name), to: fixture.folder.file(output), recipe: recipe, options: OutputOptions(format: .png)
+      )
+    }
+    let printed = try PassFixture.python(
+      """
+      a, b = (Image.open(f'{sys.argv[1]}/{name}') for name in ('p.png', 'out'))
+      levels = np.asarray(b).astype(int)
+      if b.mode == 'I;16': levels = levels // 257
+      if levels.ndim > 2: levels = levels[..., 0]
+      d = np.abs(np.asarray(a).astype(int) - levels)
+      print(b.mode, 'near' if d.mean() < 3 else d.mean(), Image.open(f'{sys.argv[1]}/small').mode,
+            Image.open(f'{sys.argv[1]}/sepia').convert('RGB').getpixel((5, 5))[2] < levels[5, 5])
+      """, [fixture.folder.path])
+    #expect(printed == "\(mode) near \(mode) True")
+  }
+
+  @Test("without a colour box the colours are those that AV1 says", arguments: ["12/13/0", "9/8/0", "1/13/0", "2/2/0"])
+  func withoutColourBox(_ numbers: String) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        path = f'{sys.argv[1]}/boxed.avif'
+        avifenc(picture(64, 64), path, '--cicp', '\(numbers)', '--lossless')
+        data = open(path, 'rb').read()
+        assert data.count(b'colrnclx') == 1
+        open(f'{sys.argv[1]}/plain.avif', 'wb').write(data.replace(b'colrnclx', b'freenclx'))
+        """, [fixture.folder.path, packageRoot + "/Samples"])
+    for name in ["boxed", "plain"] {
+      try fixture.pass(
+        fixture.folder.file(name + ".avif"), to: fixture.folder.file(name), options: OutputOptions(format: .png))
+    }
+    #expect(try PassFixture.bytes(fixture.folder.file("boxed")) == PassFixture.bytes(fixture.folder.file("plain")))
+  }
+
   @Test func `colours that numbers describe are shown as they are meant`() throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(

@@ -111,10 +111,20 @@ struct Metadata: Sendable, Equatable {
   func withoutMismatchedProfile(isGrey: Bool) -> Metadata {
     removing { item in
       guard case .icc(let profile) = item else { return false }
-      // The colour space is at bytes 16…19 of the header, the signature at 36…39 (ICC.1:2022 § 7.2).
-      return !profile.dropFirst(16).starts(with: (isGrey ? "GRAY" : "RGB ").utf8)
-        || !profile.dropFirst(36).starts(with: "acsp".utf8)
+      return !Self.applies(profile, isGrey: isGrey)
     }
+  }
+
+  /// Whether there is a valid colour profile for grey pixels.
+  var hasGreyProfile: Bool {
+    items.contains { if case .icc(let profile) = $0 { Self.applies(profile, isGrey: true) } else { false } }
+  }
+
+  /// Whether a profile is valid and applies to grey or to coloured pixels, respectively.
+  private static func applies(_ profile: [UInt8], isGrey: Bool) -> Bool {
+    // The colour space is at bytes 16…19 of the header, the signature at 36…39 (ICC.1:2022 § 7.2).
+    profile.dropFirst(16).starts(with: (isGrey ? "GRAY" : "RGB ").utf8)
+      && profile.dropFirst(36).starts(with: "acsp".utf8)
   }
 }
 

@@ -9,6 +9,8 @@ struct CodedPicture {
   /// The bits of a sample, and the chroma sampling; of a grid those of its first picture.
   let bits: Int
   let chroma: ChromaSampling
+  /// Whether it has no chroma.
+  let isGrey: Bool
 
   private static let codecs: [String: ImageFormat] = ["av01": .avif, "hvc1": .heic]
 
@@ -19,24 +21,26 @@ struct CodedPicture {
     guard item.type == "grid" else {
       let format = try Self.format(of: item)
       (self.format, items, largestCodedPixels) = (format, [number], size.width * size.height)
-      (bits, chroma) = Self.configuration(item, all)
+      (bits, chroma, isGrey) = Self.configuration(item, all)
       try Self.checkMemory(size, bits)
       return
     }
     let tiles = all.targets("dimg", of: number)
     try Self.check(item, of: tiles.count, size, file)
-    var (first, largest) = (HEIFItems.Item?.none, 0)
+    var (first, largest, isGrey) = (HEIFItems.Item?.none, 0, true)
     for tile in tiles {
       guard let item = all.items[tile] else { throw .heif("a picture of its grid is missing") }
       _ = try Self.format(of: item)
       let size = try Self.size(item, all, limits)
       largest = max(largest, size.width * size.height)
       first = first ?? item
+      isGrey = isGrey && Self.configuration(item, all).isGrey
       try Self.checkMemory(size, 16)
     }
     guard let first else { throw .heif("its grid is empty") }
     (format, items, largestCodedPixels) = (try Self.format(of: first), [number] + tiles, largest)
-    (bits, chroma) = Self.configuration(first, all)
+    (bits, chroma, _) = Self.configuration(first, all)
+    self.isGrey = isGrey
     try Self.checkMemory(size, bits)
   }
 
@@ -85,17 +89,21 @@ struct CodedPicture {
     }
   }
 
-  private static func configuration(_ item: HEIFItems.Item, _ all: HEIFItems) -> (bits: Int, chroma: ChromaSampling) {
+  private static func configuration(
+    _ item: HEIFItems.Item, _ all: HEIFItems
+  ) -> (bits: Int, chroma: ChromaSampling, isGrey: Bool) {
     if let av1 = all.properties("av1C", of: item).first, let flags = av1.rest.dropFirst(2).first {
       let bits = flags & 0x40 == 0 ? 8 : flags & 0x20 == 0 ? 10 : 12
       let chroma = ChromaSampling(horizontal: flags & 8 == 0 ? 1 : 2, vertical: flags & 4 == 0 ? 1 : 2)
-      return (bits, flags & 0x10 == 0 ? chroma : .yuv420)
+      let isGrey = flags & 0x10 != 0
+      return (bits, isGrey ? .yuv420 : chroma, isGrey)
     }
     if let hevc = all.properties("hvcC", of: item).first, hevc.rest.count > 17 {
       let bytes = Array(hevc.rest.prefix(18))
       let chroma = [1: ChromaSampling.yuv420, 2: ChromaSampling(horizontal: 2, vertical: 1), 3: .yuv444]
-      return (Int(bytes[17] & 7) + 8, chroma[Int(bytes[16] & 3)] ?? .yuv420)
+      let number = Int(bytes[16] & 3)
+      return (Int(bytes[17] & 7) + 8, chroma[number] ?? .yuv420, number == 0)
     }
-    return (8, .yuv420)
+    return (8, .yuv420, false)
   }
 }

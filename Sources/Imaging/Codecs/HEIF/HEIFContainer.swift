@@ -7,6 +7,8 @@ struct HEIFContainer {
   /// The bits of a sample.
   let bits: Int
   let hasAlpha: Bool
+  /// Whether it has no chroma, and no profile for colours.
+  let isGrey: Bool
   let chroma: ChromaSampling
   let metadata: Metadata
   /// The pixels of the picture before its transformations, and of the largest one that it is made of.
@@ -42,6 +44,7 @@ struct HEIFContainer {
     (width, height, pixels) = (visible.width, visible.height, picture.size.width * picture.size.height)
     largestCodedPixels = max(picture.largestCodedPixels, coded?.largestCodedPixels ?? 0)
     metadata = readsMetadata ? try Self.metadata(number, picture.items, items, file) : Metadata()
+    isGrey = picture.isGrey && (metadata.colour == .sRGB || metadata.hasGreyProfile)
   }
 
   private static func boxes(_ file: FileReader, _ size: Int64) throws(ImagingError) -> [HEIFBox] {
@@ -163,8 +166,12 @@ struct HEIFContainer {
     // A grid may leave its colours to the pictures that it is made of.
     let colours = pictures.prefix(2).lazy.compactMap { items.items[$0] }.map { items.properties("colr", of: $0) }
     let own = colours.first { !$0.isEmpty } ?? []
-    if let profile = own.lazy.compactMap(profile).first ?? own.lazy.compactMap(CICPColour.init).first?.profile {
+    if let profile = own.lazy.compactMap(profile).first {
       metadata.append(.icc(profile))
+    } else {
+      var numbers = own.lazy.compactMap(CICPColour.init).first
+      if numbers == nil { numbers = try codedColour(of: pictures, items, file) }
+      if let profile = numbers?.profile { metadata.append(.icc(profile)) }
     }
     for (number, item) in items.items.sorted(by: { $0.key < $1.key }) where item.type == "Exif" || item.isXMP {
       let about = items.targets("cdsc", of: number)
@@ -174,6 +181,16 @@ struct HEIFContainer {
       if item.type == "Exif", let exif = exif(in: bytes) { metadata.append(.exif(exif.oriented(.upright).bytes)) }
     }
     return metadata
+  }
+
+  /// The colours that AV1 says of the first coded picture: those of a file without a colour box.
+  private static func codedColour(
+    of pictures: [Int], _ items: HEIFItems, _ file: FileReader
+  ) throws(ImagingError) -> CICPColour? {
+    let first = pictures.prefix(2).lazy.compactMap { items.items[$0] }.first { $0.type == "av01" }
+    guard let place = first?.extents.first else { return nil }
+    let bytes = try file.bytes(min(place.count, AV1SequenceHeader.searchedBytes), at: place.lowerBound)
+    return AV1SequenceHeader(bytes)?.colour
   }
 
   private static func profile(_ colour: HEIFReader) -> [UInt8]? {

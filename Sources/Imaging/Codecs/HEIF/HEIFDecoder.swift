@@ -13,13 +13,15 @@ final class HEIFDecoder: RowDecoder {
   private let container: HEIFContainer
   private var picture: OpaquePointer?
   private var packed: PackedRow?
+  /// A row of a grey picture as libheif delivers it, in colour and with alpha.
+  private var coloured: PackedRow?
   private var nextRow: Int32 = 0
 
   init(_ descriptor: Int32, limits: ImageLimits) throws(ImagingError) {
     let file = FileReader(descriptor)
     container = try HEIFContainer(file, limits: limits)
     info = ImageInfo(format: container.format, width: container.width, height: container.height)
-    layout = PixelLayout(isGrey: false, hasAlpha: container.hasAlpha, is16Bit: container.bits > 8)
+    layout = PixelLayout(isGrey: container.isGrey, hasAlpha: container.hasAlpha, is16Bit: container.bits > 8)
     (chroma, metadata) = (container.chroma, container.metadata)
     (self.descriptor, size) = (descriptor, try file.size())
   }
@@ -53,14 +55,37 @@ final class HEIFDecoder: RowDecoder {
     guard width == info.width, height == info.height else {
       throw .heif("its picture is \(width) × \(height), not \(info.width) × \(info.height)")
     }
-    packed = PackedRow(width: info.width, layout: layout)
+    let isGrey = layout.isGrey && !colour
+    let (hasAlpha, is16Bit) = (layout.hasAlpha, layout.is16Bit)
+    packed = PackedRow(
+      width: info.width, layout: PixelLayout(isGrey: isGrey, hasAlpha: hasAlpha, is16Bit: is16Bit))
+    guard isGrey else { return }
+    coloured = PackedRow(width: info.width, layout: PixelLayout(isGrey: false, hasAlpha: true, is16Bit: is16Bit))
   }
 
   func read(into row: PixelRow) throws(ImagingError) {
     guard let packed else { return }
-    cheif_copy_row(picture, nextRow, packed.bytes)
+    cheif_copy_row(picture, nextRow, (coloured ?? packed).bytes)
     nextRow += 1
+    if let coloured {
+      if layout.is16Bit {
+        Self.copyGrey(of: coloured, to: packed, UInt16.self)
+      } else {
+        Self.copyGrey(of: coloured, to: packed, UInt8.self)
+      }
+    }
     row.unpack(packed)
+  }
+
+  /// Copies red, which is as green and blue, and alpha, if it is asked for.
+  private static func copyGrey<Sample>(of coloured: PackedRow, to grey: PackedRow, _ type: Sample.Type) {
+    let source = coloured.bytes.assumingMemoryBound(to: Sample.self)
+    let target = grey.bytes.assumingMemoryBound(to: Sample.self)
+    let samples = grey.layout.packedSamples
+    for column in 0..<grey.width {
+      target[column * samples] = source[4 * column]
+      if grey.layout.hasAlpha { target[column * samples + 1] = source[4 * column + 3] }
+    }
   }
 
   /// The whole picture has been decoded.
