@@ -46,6 +46,10 @@ let package = Package(
     .target(name: "CHEIF", dependencies: ["CLoader"]),
     // libtiff likewise.
     .target(name: "CTIFF", dependencies: ["CLoader"]),
+    // libdeflate, from Debian, which compresses PNG.
+    .target(
+      name: "CDeflate", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))],
+      linkerSettings: [.linkedLibrary("deflate")]),
     .target(name: "CPlanes", cSettings: [.unsafeFlags(["-O2"], .when(configuration: .debug))]),
     // libseccomp, from Debian, and the calls around it.
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
@@ -55,7 +59,9 @@ let package = Package(
 
     .target(
       name: "Imaging",
-      dependencies: ["CGIF", "CHEIF", "CJPEG", "CLCMS", "CPlanes", "CPNG", "CTIFF", "CWebP", "System"],
+      dependencies: [
+        "CDeflate", "CGIF", "CHEIF", "CJPEG", "CLCMS", "CPlanes", "CPNG", "CTIFF", "CWebP", "System",
+      ],
       swiftSettings: optimised),
     .target(name: "Transfer", dependencies: ["CCrypto", "CCurl", "CLinux", "CPSL", "System"]),
     .target(name: "Ledger", dependencies: ["Database"], swiftSettings: optimised),

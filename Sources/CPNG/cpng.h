@@ -5,6 +5,7 @@
 #include <string.h>
 #include <png.h>
 #include <zlib.h>
+#include "cpng_stored.h"
 
 // libpng reports an error by calling a function that must not return and therefore calls longjmp. A longjmp across a
 // Swift frame is undefined behaviour, so every call that can fail goes through a wrapper here that calls setjmp
@@ -27,6 +28,8 @@ typedef struct {
   int accepts_damage;  // 1 when damaged pixels are no error.
   long long size;      // Of a file with damaged pixels that are no error.
   int ignores_sum;     // 1 when the checksum of all pixels is not compared (RFC 1950 § 2.2).
+  size_t length;       // Of the contents of the chunk that is being read.
+  cpng_stored stored;  // What libpng reads instead of the chunks of pixels.
 } cpng_stream;
 
 /// The error function: stores the message and leaves the library.
@@ -82,12 +85,40 @@ static inline void cpng_shorten(cpng_stream *stream, png_bytep header) {
   if (png_get_uint_32(header) > left) png_save_uint_32(header, (png_uint_32)left);
 }
 
+/// Makes a wrong checksum a warning, which `cpng_warn` makes an error where pixels depend on it.
+static inline void cpng_check_checksums(png_structp codec) { png_set_crc_action(codec, PNG_CRC_WARN_USE, PNG_CRC_WARN_USE); }
+
+/// Reads from the rows that are inflated already: the rest of the chunk that libpng has begun, and one with all others, whose
+/// checksums libpng has been told to ignore. Returns 0 behind them.
+static inline int cpng_read_stored(png_structp codec, cpng_stream *stream, png_bytep bytes, size_t count) {
+  cpng_stored *stored = &stream->stored;
+  size_t left = stored->count - stored->served;
+  switch (png_get_io_state(codec) & PNG_IO_MASK_LOC) {
+    case PNG_IO_CHUNK_DATA:
+      memcpy(bytes, stored->bytes + stored->served, count);
+      stored->served += count;
+      return 1;
+    case PNG_IO_CHUNK_CRC: memset(bytes, 0, count); return 1;
+    default:
+      if (left == 0) {
+        cpng_free_stored(stored);
+        cpng_check_checksums(codec);
+        return 0;
+      }
+      png_save_uint_32(bytes, (png_uint_32)left);
+      memcpy(bytes + 4, "IDAT", 4);
+      return 1;
+  }
+}
+
 /// Reads from the stream; unlike libpng's function it distinguishes the end of the file from a failure of the system.
 static inline void cpng_read(png_structp codec, png_bytep bytes, size_t count) {
   cpng_stream *stream = png_get_io_ptr(codec);
+  if (stream->stored.bytes != NULL && cpng_read_stored(codec, stream, bytes, count)) return;
   if (fread(bytes, 1, count, stream->file) == count) {
-    if (stream->accepts_damage && count == 8 && (png_get_io_state(codec) & PNG_IO_MASK_LOC) == PNG_IO_CHUNK_HDR) {
-      cpng_shorten(stream, bytes);
+    if (count == 8 && (png_get_io_state(codec) & PNG_IO_MASK_LOC) == PNG_IO_CHUNK_HDR) {
+      if (stream->accepts_damage) cpng_shorten(stream, bytes);
+      stream->length = png_get_uint_32(bytes);
     }
     return;
   }
@@ -129,7 +160,7 @@ CPNG_WRAPPER cpng_open_reader(
   png_set_chunk_malloc_max(*codec, memory);
   png_set_chunk_cache_max(*codec, 128);
   png_set_benign_errors(*codec, 0);
-  png_set_crc_action(*codec, PNG_CRC_WARN_USE, PNG_CRC_WARN_USE);
+  cpng_check_checksums(*codec);
   png_set_keep_unknown_chunks(*codec, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
   png_set_read_user_chunk_fn(*codec, context, chunk);
 #ifdef PNG_IGNORE_ADLER32
@@ -145,11 +176,31 @@ CPNG_WRAPPER cpng_read_info(png_structp codec, png_infop info) {
   return 1;
 }
 
+/// Inflates the pixels of a picture that is not interlaced and has at most `limit` bytes of rows, if there is no error in them;
+/// else libpng reads them from the file.
+static inline void cpng_inflate_rows(png_structp codec, png_infop info, size_t limit) {
+  cpng_stream *stream = png_get_io_ptr(codec);
+  size_t count = (png_get_rowbytes(codec, info) + 1) * png_get_image_height(codec, info);
+  if (png_get_interlace_type(codec, info) != PNG_INTERLACE_NONE || count > limit) return;
+  long long start = ftello(stream->file);
+  if (start >= 0 && cpng_open_stored(&stream->stored, stream->file, stream->length, count)) {
+    png_set_crc_action(codec, PNG_CRC_QUIET_USE, PNG_CRC_WARN_USE);
+    png_set_option(codec, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+    return;
+  }
+  clearerr(stream->file);
+  if (start < 0 || fseeko(stream->file, start, SEEK_SET) != 0) {
+    stream->system_error = errno;
+    png_error(codec, "the file cannot be read");
+  }
+}
+
 /// Requests rows of 1, 2 or 4 samples per pixel in the machine's byte order and starts the picture; each of these
 /// calls can fail. `colour` converts grey to colour; colour without alpha gets a filler. `passes` is set to 7 for an
-/// interlaced picture, else to 1.
-CPNG_WRAPPER cpng_start_read(png_structp codec, png_infop info, int colour, int *passes) {
+/// interlaced picture, else to 1. `limit` is the most bytes of rows that may be in memory.
+CPNG_WRAPPER cpng_start_read(png_structp codec, png_infop info, int colour, size_t limit, int *passes) {
   CPNG_ATTEMPT(codec);
+  cpng_inflate_rows(codec, info, limit);
   png_set_expand(codec);
   if (colour) png_set_gray_to_rgb(codec);
   int grey = !colour && !(png_get_color_type(codec, info) & PNG_COLOR_MASK_COLOR);

@@ -21,6 +21,10 @@ final class PNGDecoder: RowDecoder {
   /// The longest chunk besides IDAT.
   static let maxChunkBytes = 16 << 20
 
+  /// The most bytes of rows that are inflated at once, by libdeflate: those of 2.8 megapixels of 8 bits without alpha. Other pictures
+  /// are inflated by zlib, row by row.
+  private static let maxInflatedBytes = 8 << 20
+
   /// Skips every ancillary chunk, whose metadata `PNGMetadataReader` reads, but for the number of frames; returns an error for
   /// unknown critical chunks (W3C PNG, third edition, § 5.4).
   private static let chunkCallback: png_user_chunk_ptr = { codec, chunk in
@@ -91,7 +95,9 @@ final class PNGDecoder: RowDecoder {
 
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
     var passes: Int32 = 1
-    guard cpng_start_read(codec, header, colour ? 1 : 0, &passes) == 1 else { throw failure.whileDecoding }
+    guard cpng_start_read(codec, header, colour ? 1 : 0, Self.maxInflatedBytes, &passes) == 1 else {
+      throw failure.whileDecoding
+    }
     let delivered = PixelLayout(isGrey: layout.isGrey && !colour, hasAlpha: layout.hasAlpha, is16Bit: layout.is16Bit)
     packed = PackedRow(width: info.width, layout: delivered)
     if passes > 1 { picture = try readPasses(Int(passes), of: delivered, isCancelled: isCancelled) }
@@ -123,8 +129,8 @@ final class PNGDecoder: RowDecoder {
       let other = try? PNGDecoder(descriptor, limits, ignoresSum: true)
     else { return false }
     var passes: Int32 = 1
-    guard cpng_start_read(other.codec, other.header, layout.isGrey && !packed.layout.isGrey ? 1 : 0, &passes) == 1
-    else { return false }
+    let isColoured = layout.isGrey && !packed.layout.isGrey
+    guard cpng_start_read(other.codec, other.header, isColoured ? 1 : 0, 0, &passes) == 1 else { return false }
     return (0...nextRow).allSatisfy { row in
       cpng_read_row(other.codec, packed.bytes) == 1 || row == nextRow && other.hasAllRows
     }

@@ -20,7 +20,10 @@ final class PNGFailure {
     storage.pointee.ignores_sum = ignoresSum ? 1 : 0
   }
 
-  deinit { storage.deallocate() }
+  deinit {
+    cpng_free_stored(&storage.pointee.stored)
+    storage.deallocate()
+  }
 
   var whileDecoding: ImagingError {
     if storage.pointee.system_error != 0 {

@@ -1,6 +1,7 @@
 import CPNG
 
-/// A PNG file that libpng writes row by row.
+/// A PNG file that is written row by row. libpng writes all chunks; libdeflate makes the contents of those of pixels,
+/// unless the picture has few colours or is large.
 final class PNGWriter {
   /// The level of zlib: photographs get the size of libpng's defaults in a fifth of the time; level 3 takes half as long
   /// again for 2 % (`Documentation/performance.md`).
@@ -12,6 +13,8 @@ final class PNGWriter {
   private let header: png_infop
   private let failure: PNGFailure
   private let stream: StdioStream
+  /// What compresses packed pixels; nil when libpng does.
+  private let rows: PNGRows?
 
   /// Writes the header and the metadata.
   /// - Parameter palette: The colours of which rows are indices; nil, the default, when they are packed pixels.
@@ -29,6 +32,7 @@ final class PNGWriter {
         let codec, let header
       else { throw failure.whileEncoding }
       try Self.start(codec, header, failure, settings, palette)
+      rows = hasFewColours ? nil : try PNGRows(settings.info.size, settings.layout)
       self.codec = codec
       self.header = header
     } catch {
@@ -46,12 +50,26 @@ final class PNGWriter {
 
   /// Writes a row of packed pixels, or of indices of a byte each.
   func write(_ row: UnsafeRawPointer) throws(ImagingError) {
-    guard cpng_write_row(codec, row) == 1 else { throw failure.whileEncoding }
+    if let rows {
+      rows.add(row)
+    } else if cpng_write_row(codec, row) != 1 {
+      throw failure.whileEncoding
+    }
   }
 
   /// Completes the file; all bytes have been written to the system when it returns.
   func finish() throws(ImagingError) {
-    guard cpng_write_end(codec, header) == 1 else { throw failure.whileEncoding }
+    if let rows {
+      try rows.finish { (bytes) throws(ImagingError) in
+        let content = UnsafeBufferPointer(rebasing: bytes)
+        guard cpng_write_chunk(codec, PNGChunk.data, content.baseAddress, content.count) == 1 else {
+          throw failure.whileEncoding
+        }
+      }
+      guard cpng_write_chunk(codec, PNGChunk.end, nil, 0) == 1 else { throw failure.whileEncoding }
+    } else if cpng_write_end(codec, header) != 1 {
+      throw failure.whileEncoding
+    }
     try stream.flush()
   }
 
