@@ -62,7 +62,8 @@ static inline int cpng_damage(const void *name) {
 }
 
 /// The warning function of readers: stores the first about a wrong checksum of those on which most depends, or makes it an
-/// error when the pixels depend on it, unless these may be damaged; in the size and the palette it always is one. Others are harmless, as `cpng_open_reader` turns those about pixels into errors.
+/// error when the pixels depend on it, unless these may be damaged; in the size and the palette it always is one. Others are
+/// harmless, as `cpng_open_reader` turns those about pixels into errors.
 static inline void cpng_warn(png_structp codec, png_const_charp message) {
   if (strstr(message, "CRC error") == NULL) return;
   cpng_stream *stream = png_get_error_ptr(codec);

@@ -125,7 +125,7 @@ package final class DeliveryQueue: Sendable {
   ///   - outbox: The outbox to which results and reports are delivered.
   ///   - staging: The folder in which results and reports are written.
   ///   - syncsLogs: Whether rows in `entries.jsonl` are durable when their results are. Default: when the report is.
-  ///   - resultsCommitted: Called on the queue's thread when the rows of results are durable.
+  ///   - resultsCommitted: Called on the queue's thread before rows are committed that name the requests of their sources.
   ///   - send: Called on the queue's thread.
   package init(
     outbox: OutboxFolder, staging: String, state: StateFolder, ledger: Ledger, syncsLogs: Bool = false,

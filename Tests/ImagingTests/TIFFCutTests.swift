@@ -226,4 +226,16 @@ import Testing
       #expect(try file.copied(policy).copy.isWholeFile)
     }
   }
+
+  @Test(
+    "what seems a directory among the pixels does not decide what is blanked",
+    arguments: [MetadataPolicy.none, .copyright])
+  func directoryInPixels(_ policy: MetadataPolicy) throws {
+    let file = try ScratchFile()
+    try file.write(try CorpusPictures.bytes("damaged-tiff-directory-in-pixels"))
+    let (copy, copied) = try file.copied(policy)
+    #expect(copy.hasUnreadableMetadata && copy.mayKeepMetadata)
+    try file.write(copied)
+    #expect(try file.copied(policy).copy.isWholeFile)
+  }
 }

@@ -21,6 +21,8 @@ struct TIFFCut {
   private var strips: [Range<Int64>] = []
   /// Where strips begin whose sizes the file does not say.
   private var openStrips: [Int64] = []
+  /// The compressed first picture, and the directories of all pages.
+  private let pictures: [Range<Int64>]
   /// Values that are not kept.
   private var dropped: [Range<Int64>] = []
   /// Whether the places of all pictures are known.
@@ -48,6 +50,9 @@ struct TIFFCut {
       knowsPlaces = false
     }
     let first = container.picture.strips
+    var pictures = first.hasSizes ? first.stored : []
+    for page in container.pages { pictures.append(try file.place(ofDirectoryAt: page)) }
+    self.pictures = pictures
     if first.hasSizes { strips = first.stored } else { openStrips = first.stored.map(\.lowerBound) }
     for page in container.pages {
       try sort(try file.directory(at: page), isPicture: true, hasStrips: page == file.first)
@@ -171,6 +176,11 @@ struct TIFFCut {
       for offset in try chain(from: first) {
         guard let other = try readable({ () throws(ImagingError) in try file.directory(at: offset) }) else {
           hasUnreadableMetadata = hasUnreadableMetadata || isExif
+          continue
+        }
+        // What is in kept bytes may be no directory, and its fields would be others once such bytes have changed.
+        guard ByteRanges.difference([other.place], pictures) == [other.place] else {
+          (hasUnreadableMetadata, mayKeepMetadata) = (true, true)
           continue
         }
         try count(other)
