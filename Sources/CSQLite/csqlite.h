@@ -11,6 +11,12 @@ static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const vo
   return sqlite3_bind_blob(statement, index, bytes, length, SQLITE_TRANSIENT);
 }
 
-// Turns off the count of all memory in use, for which every allocation of every connection takes one lock. To be called
-// before anything else. The function is variadic, which Swift cannot call.
-static inline int csqlite_disable_memory_status(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+// Configures the library for all connections. To be called before anything else. The function is variadic, which Swift cannot
+// call.
+static inline int csqlite_configure(void) {
+  // The count of all memory in use: every allocation of every connection takes one lock for it.
+  int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  // What a statement changes is kept in memory up to 1 MiB, in case it has to be undone alone; beyond that in a file, which a
+  // connection in exclusive mode then uses for all later statements, too. The default is 64 KiB, which a few splits of pages reach.
+  return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, 1 << 20) : code;
+}

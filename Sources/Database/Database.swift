@@ -27,7 +27,7 @@ package final class Database {
 
   package let path: String
   let connection: OpaquePointer
-  private var statements: [String: Statement] = [:]
+  private var statements: [StatementText: Statement] = [:]
 
   /// The path of a database in memory.
   package static let inMemory = ":memory:"
@@ -67,7 +67,7 @@ package final class Database {
   }
 
   /// Each connection is used by one thread, and they share nothing.
-  private static let isConfigured = csqlite_disable_memory_status() == SQLITE_OK
+  private static let isConfigured = csqlite_configure() == SQLITE_OK
 
   private static func connect(_ path: String, _ access: Int32) throws -> OpaquePointer {
     _ = isConfigured
@@ -174,12 +174,21 @@ package final class Database {
   }
 
   private func prepared(_ sql: String) throws -> Statement {
-    if let statement = statements[sql] { return statement }
+    let text = StatementText(sql: sql)
+    if let statement = statements[text] { return statement }
     var handle: OpaquePointer?
     let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &handle, nil)
     guard let handle, code == SQLITE_OK else { throw failure(code) }
     let statement = Statement(handle, database: self)
-    statements[sql] = statement
+    statements[text] = statement
     return statement
   }
+}
+
+/// A statement's text as a key. Only its length is hashed: the few texts of a connection mostly differ in it, and hashing
+/// hundreds of bytes takes longer than the rest of the search.
+private struct StatementText: Hashable {
+  let sql: String
+
+  func hash(into hasher: inout Hasher) { hasher.combine(sql.utf8.count) }
 }

@@ -197,9 +197,13 @@ package final class DeliveryQueue: Sendable {
   /// Closes the log of a run that will not deliver anything for a while.
   package func rest(run: Int) { logs.rest(run) }
 
+  /// Delivers what was submitted soon: nothing else is in progress that could share the batch.
+  package func hurry() { add(isUrgent: true) { _ in } }
+
   private func add(isUrgent: Bool, _ body: (inout Batch) -> Void) {
     let delay: Duration? = waiting.withLock { waiting in
       body(&waiting.batch)
+      guard !waiting.batch.isEmpty else { return nil }
       guard isUrgent ? !waiting.isUrgentlyScheduled : !waiting.isScheduled else { return nil }
       waiting.isScheduled = true
       if isUrgent { waiting.isUrgentlyScheduled = true }

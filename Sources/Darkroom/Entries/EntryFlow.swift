@@ -125,6 +125,8 @@ final class EntryFlow {
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?, hasOthers: Bool) {
     // Done even if no entry may start, since the loop wakes up when it is due.
     for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
+    // Only now: while entries start, later results share the batch.
+    defer { if pending.inProgress.isEmpty, undelivered > held { delivery.hurry() } }
     guard isOpen else { return }
     pending.adjustLimits(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now, hasOthers: hasOthers)
@@ -216,7 +218,7 @@ final class EntryFlow {
     undelivered += 1
     let entries = runs[record.run.number]
     entries?.undelivered += 1
-    delivery.deliver(record, isUrgent: entries?.waitsForDelivery == true || pending.inProgress.isEmpty)
+    delivery.deliver(record, isUrgent: entries?.waitsForDelivery == true)
   }
 
   /// Handles a message about rows and results.

@@ -47,8 +47,9 @@ final class CacheIndex {
     } else if found != Self.version {
       try database.execute("DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS objects; DROP TABLE IF EXISTS boot")
     }
-    // Keys are random: with a smaller cache nearly every addition writes pages that the next one needs again.
-    try database.execute("PRAGMA cache_size = -4096")
+    // Keys are random: with a smaller cache nearly every addition writes pages that the next one needs again, and with a shorter
+    // write-ahead log (here 16 MiB) the same pages are copied into the file again and again.
+    try database.execute("PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = 4096")
     try database.execute(
       """
       CREATE TABLE IF NOT EXISTS objects (

@@ -66,6 +66,22 @@ import TestSupport
     #expect(commits.count() == 6)
   }
 
+  @Test func `what is delivered soon shares a batch with what came before, and makes none by itself`() throws {
+    let run = try deliveries.run(1)
+    let records = try (0..<3).map { try deliveries.filtered($0, of: run) }
+    try deliveries.hold()
+    let commits = CommitCounter(deliveries.state)
+    for record in records {
+      queue.deliver(record, isUrgent: false)
+      queue.hurry()
+    }
+    deliveries.release()
+    #expect(deliveries.wait(records: 3).rows.allSatisfy { $0.state == .filtered })
+    queue.hurry()
+    queue.drain()
+    #expect(commits.count() == 2, "the intents, and the ends")
+  }
+
   @Test func `a result, the acceptance of a job and the report of another share two commits`() throws {
     let (first, second) = (try deliveries.run(1), try deliveries.run(2))
     let (record, report) = (try deliveries.filtered(0, of: first), try deliveries.report(second))
