@@ -10,7 +10,9 @@ import html, json, pathlib, sys
 import contest
 
 TITLES = {"sepia": "1000 photographs by HTTP, sepia", "resize": "1000 photographs by HTTP, to 256 pixels",
-          "download": "1000 photographs by HTTP, as they are", "png": "PNG, sepia", "webp": "WebP, sepia",
+          "download": "1000 photographs by HTTP, as they are",
+          "small": "10 000 small pictures from one host", "hosts": "10 000 small pictures, each from a host of its own",
+          "png": "PNG, sepia", "webp": "WebP, sepia",
           "mixed": "JPEG, PNG and WebP, sepia", "avif": "AVIF, sepia", "heic": "HEIC to JPEG, sepia", "gif": "GIF to PNG, sepia",
           "tiff": "TIFF to PNG, sepia", "bmp": "BMP to PNG, sepia"}
 WIDTH, LABELS, LINE, LONGEST = 760, 250, 18, 5.0

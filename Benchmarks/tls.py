@@ -2,9 +2,9 @@
 
     tls.py [--rounds N] [--pictures N] PROGRAM [OTHER_PROGRAM]
 
-Three servers: one keeps connections; one ends each after its answer (`keepalive_timeout 0`), and nothing of a session is kept;
-one ends each, and sessions can be resumed. HTTP/1.1, TLS 1.3, a certificate for P-256 that the test makes, trusted through a
-file of the system's bundle and that certificate. Everything is on one machine: nginx takes CPU, too; it is not counted.
+Four servers: one keeps connections; one speaks HTTP/2, so that requests share them; one ends each after its answer
+(`keepalive_timeout 0`), and nothing of a session is kept; one ends each, and sessions can be resumed. Else HTTP/1.1; TLS 1.3,
+a certificate for P-256 that the test makes, trusted through a file of the system's bundle and that certificate. Everything is on one machine: nginx takes CPU, too; it is not counted.
 
 Beside it are what users take: `curl --parallel` with 16 places and a configuration of 1 000 URLs, and requests with 16
 threads, with sessions and without (then it keeps no connection, whatever the server does). Medians of the rounds. CPU of a
@@ -16,6 +16,7 @@ import photographs, processes, servers
 
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 MODES = {"kept": "keepalive_timeout 60; keepalive_requests 100000;",
+         "shared": "keepalive_timeout 60; keepalive_requests 100000; http2_max_concurrent_streams 128;",
          "new": "keepalive_timeout 0; ssl_session_cache off; ssl_session_tickets off;",
          "resumed": "keepalive_timeout 0; ssl_session_cache shared:tls:10m; ssl_session_tickets on;"}
 
@@ -37,7 +38,7 @@ class Nginx:
         self.ports = {mode: servers.free_port() for mode in MODES}
         blocks = "".join(f"""
             server {{
-                listen 127.0.0.1:{port} ssl backlog=4096;
+                listen 127.0.0.1:{port} ssl {"http2" if mode == "shared" else ""} backlog=4096;
                 {MODES[mode]}
             }}""" for mode, port in self.ports.items())
         self.configuration = folder / "nginx.conf"
@@ -88,7 +89,8 @@ def contenders(programs):
         return lambda folder, source: processes.darkroom(program, folder, source, "--filters", "none")
 
     return {label: (darkroom(program), MODES) for label, program in zip(["darkroom", "darkroom, the other"], programs)} | {
-        "curl --parallel": (curl_parallel, MODES), "requests, sessions": (requests("session"), MODES),
+        "curl --parallel": (curl_parallel, MODES),
+        "requests, sessions": (requests("session"), [mode for mode in MODES if mode != "shared"]),
         "requests.get": (requests("get"), ["new"])}
 
 
@@ -139,13 +141,15 @@ def report(labels, pictures, found):
         return f"{value():.3g}" if all(each in found for each in (key, *others)) else ""
 
     print(f"{pictures} pictures over TLS. New: a connection for each, nothing is resumed.\n")
-    print("| contender | wall, s: kept | new | resumed | CPU, s: kept | new | resumed | CPU of a connection, ms: new | resumed "
-          "| wall, darkroom = 1: new | resumed | requests over a resumed session |\n|" + " --- |" * 12)
+    print("| contender | wall, s: kept | HTTP/2 | new | resumed | CPU, s: kept | HTTP/2 | new | resumed "
+          "| CPU of a connection, ms: new | resumed | wall, darkroom = 1: HTTP/2 | new | resumed "
+          "| requests over a resumed session |\n|" + " --- |" * 15)
     for label in labels:
         cells = [cell(lambda: column[label, mode], (label, mode)) for column in (wall, cpu) for mode in MODES]
         cells += [cell(lambda: 1000 * (cpu[label, mode] - cpu[label, "kept"]) / pictures, (label, mode), (label, "kept"))
                   for mode in ("new", "resumed")]
-        cells += [cell(lambda: wall[label, mode] / wall["darkroom", mode], (label, mode)) for mode in ("new", "resumed")]
+        cells += [cell(lambda: wall[label, mode] / wall["darkroom", mode], (label, mode))
+                  for mode in ("shared", "new", "resumed")]
         cells += [cell(lambda: resumed[label, "resumed"], (label, "resumed"))]
         print(f"| {label} | " + " | ".join(cells) + " |")
 

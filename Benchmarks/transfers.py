@@ -1,4 +1,4 @@
-"""Photographs from an nginx on loopback: `script/bench sepia`, `resize` and `download`.
+"""Pictures from an nginx on loopback: `script/bench sepia`, `resize`, `download`, `small` and `hosts`.
 
     transfers.py WORKLOAD CODECS PROGRAM [--pictures N] [--rounds N]
 
@@ -6,15 +6,17 @@ sepia(0.8), resize(fit 256 256) and none; results are JPEG at 85. The photograph
 pixels, a fifth of them progressive. Whole processes in turn: requests with Pillow or pyvips and 4 threads; img2dataset, which has
 no filter, so that it only encodes again for sepia; for downloads curl and aria2c. The codecs alone read and write the files
 on one core: for resize at the part of the size at which darkroom decodes, and they take every pixel that falls on the
-result's grid. Nothing is synced by the others.
+result's grid. Nothing is synced by the others. `small` downloads pictures of 1 KB from one host, `hosts` each of them from a
+host of its own, an address of 127.0.0.0/8: no connection is used twice.
 """
 import argparse, contextlib, os, pathlib, random, shutil, subprocess, sys, tempfile, time
 
 from PIL import Image
 
-import contest, png_pictures, processes, servers
+import contest, photographs, png_pictures, processes, servers
 
-RECIPES = {"sepia": "sepia(0.8)", "resize": "resize(fit 256 256)", "download": "none"}
+RECIPES = {"sepia": "sepia(0.8)", "resize": "resize(fit 256 256)", "download": "none", "small": "none", "hosts": "none"}
+SMALL = {"small", "hosts"}
 TOOLS = pathlib.Path(sys.executable).parent
 SIDE = 256
 
@@ -33,9 +35,20 @@ def make_photographs(folder, count):
             progressive=number % 5 == 0)
 
 
+def make_small(folder, count):
+    picture = photographs.thumbnail()
+    for number in range(count):
+        (folder / f"{number:05}.jpg").write_bytes(photographs.numbered(picture, number))
+
+
+def host(number):
+    """Another address of loopback for each number below 65 000."""
+    return f"127.1.{number // 250}.{number % 250 + 1}"
+
+
 @contextlib.contextmanager
-def nginx(folder, pictures):
-    """A server of the pictures; its port."""
+def nginx(folder, pictures, address):
+    """A server of the pictures, for this machine only; its port."""
     port = servers.free_port()
     temporary = " ".join(f"{name}_temp_path {folder}/nginx.{name};"
                          for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
@@ -44,7 +57,7 @@ def nginx(folder, pictures):
         events {{ worker_connections 4096; }}
         http {{
           access_log off; sendfile on; keepalive_requests 1000000; types {{ image/jpeg jpg; }} {temporary}
-          server {{ listen 127.0.0.1:{port} backlog=4096; root {pictures}; }}
+          server {{ listen {address}:{port} backlog=4096; root {pictures}; allow 127.0.0.0/8; deny all; }}
         }}""")
     # A server that root starts has workers of another user.
     folder.chmod(0o755)
@@ -91,7 +104,7 @@ def contenders(workload, codecs, program, pictures, source):
     def aria2(folder):
         return contest.measured(["aria2c", "-q", "-i", source, "-j", "32", "-d", folder], folder)
 
-    if workload == "download":
+    if workload == "download" or workload in SMALL:
         return {"darkroom": darkroom, "curl --parallel": curl, "aria2c": aria2}
     return {"darkroom": darkroom, "libjpeg-turbo alone": alone, "requests and Pillow": requests("Pillow"),
             "requests and pyvips": requests("pyvips"), "img2dataset": img2dataset}
@@ -102,19 +115,22 @@ def main():
     parser.add_argument("workload", choices=RECIPES)
     parser.add_argument("codecs", type=pathlib.Path)
     parser.add_argument("program")
-    parser.add_argument("--pictures", type=int, default=1000)
+    parser.add_argument("--pictures", type=int, help="default: 1000, of small ones 10 000")
     parser.add_argument("--rounds", type=int, default=3)
     options = parser.parse_args()
+    is_small, has_hosts = options.workload in SMALL, options.workload == "hosts"
+    count = options.pictures or (10_000 if is_small else 1000)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         pictures, source = folder / "pictures", folder / "list.txt"
         pictures.mkdir()
-        make_photographs(pictures, options.pictures)
-        with nginx(folder, pictures) as port:
-            source.write_text("".join(f"http://127.0.0.1:{port}/{path.name}\n" for path in sorted(pictures.iterdir())))
+        (make_small if is_small else make_photographs)(pictures, count)
+        with nginx(folder, pictures, "0.0.0.0" if has_hosts else "127.0.0.1") as port:
+            source.write_text("".join(f"http://{host(number) if has_hosts else '127.0.0.1'}:{port}/{path.name}\n"
+                                      for number, path in enumerate(sorted(pictures.iterdir()))))
             contest.compare(
                 options.workload, contenders(options.workload, options.codecs.resolve(), options.program, pictures, source),
-                options.pictures, options.rounds, ["jpg"])
+                count, options.rounds, ["jpg"])
 
 
 if __name__ == "__main__":

@@ -53,9 +53,10 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
   }
 
   /// The number of kept connections, in use or not, before the one that is idle for longest is closed: a quarter of the files
-  /// that the process may open besides the 64 that it always needs, from 4 to 4096. The rest is for entries, see
-  /// `AdmissionWindow`. libcurl closes a connection that was idle for two minutes when it would reuse it.
-  private static var maxConnections: Int { min(max((DescriptorLimit.current - 64) / 4, 4), 4096) }
+  /// that the process may open besides the 64 that it always needs, from 4 to 512. The rest is for entries, see
+  /// `AdmissionWindow`. libcurl closes a connection that was idle for two minutes when it would reuse it. More than 512 cost more
+  /// than they save: libcurl visits all of them for each that it closes, and polls half of them for each that a server has closed.
+  private static var maxConnections: Int { min(max((DescriptorLimit.current - 64) / 4, 4), 512) }
 
   private static let initialisedLibrary: Void = {
     // libcurl expects host names in the locale's encoding.
