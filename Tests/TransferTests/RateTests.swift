@@ -174,7 +174,9 @@ import Testing
     async let failures = withThrowingTaskGroup(of: TransferError.Code?.self) { [hurried] group in
       for _ in 0..<4 {
         group.addTask {
-          guard case .failure(let error) = try await downloads.fetch(large, settings: hurried).result else { return nil }
+          guard case .failure(let error) = try await downloads.fetch(large, settings: hurried).result else {
+            return nil
+          }
           return error.code
         }
       }
