@@ -28,15 +28,6 @@ INLINE void average(const uint16_t *sums, int count, int factor, int rows, uint8
   }
 }
 
-/// 8 samples or sums.
-typedef float floats __attribute__((vector_size(32)));
-
-INLINE floats load_floats(const float *row, int index) {
-  floats samples;
-  memcpy(&samples, row + index, sizeof samples);
-  return samples;
-}
-
 INLINE void add_floats(float *sums, const float *samples, const float *alpha, int count) {
   for (int index = 0; index < count; index += 8) {
     floats sample = load_floats(samples, index);

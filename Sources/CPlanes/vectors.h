@@ -60,3 +60,14 @@ INLINE void store_pair(vector even, vector odd, uint8_t *row, int index) {
   words both = (words)even | (words)odd << 8;
   memcpy(row + index * (int)sizeof both, &both, sizeof both);
 }
+
+/// 8 samples or sums.
+typedef float floats __attribute__((vector_size(32)));
+
+INLINE floats load_floats(const float *row, ptrdiff_t index) {
+  floats samples;
+  memcpy(&samples, row + index, sizeof samples);
+  return samples;
+}
+
+INLINE void store_floats(floats samples, float *row, ptrdiff_t index) { memcpy(row + index, &samples, sizeof samples); }

@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The inner loops of `PlaneKernel`, `PlanePreview` and `RowPreview`. In C because C can enable a processor's wider vectors for a single function,
+// The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview` and `RowPreview`. In C because C can enable a processor's wider vectors for a single function,
 // which Swift cannot: the same code is compiled for the x86-64 baseline and for AVX2, and one is chosen at run time.
 
 /// 16 samples, or a coefficient repeated 16 times. Coefficients are loaded from memory as vectors: the compiler then
@@ -61,3 +61,38 @@ void cplanes_add_floats(float *sums, const float *samples, const float *alpha, i
 /// Stores the means of `factor` columns each, and of fewer at the end, from the sums of `rows` rows of `width` columns, plus
 /// `offset`.
 void cplanes_average_floats(const float *sums, int width, int factor, int rows, float offset, float *means);
+
+/// The input samples of an output sample: `count` of them from `first` on, each with a weight.
+typedef struct {
+  int first, count;
+  const float *weights;
+} cplanes_taps;
+
+/// Eight rows of a stored plane, which `cplanes_resample_group` reads.
+typedef struct {
+  const uint8_t *upper[8], *lower[8];  // `lower` is used when a sample is the mean of two rows.
+  int shared_columns, shared_rows;     // Stored columns and rows per sample: 1 or 2.
+  int width;                           // Samples of a row. As many as make it a multiple of 8 are read, with any value.
+  float *columns;                      // Scratch memory: eight for each of the samples that are read.
+} cplanes_group;
+
+/// Resamples eight rows to `count` columns, as many as make it a multiple of 8 with any value: samples of 0…255 to floats of 0…1.
+void cplanes_resample_group(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
+
+/// The same with the instructions of the x86-64 baseline.
+void cplanes_resample_group_portable(
+    const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
+
+/// Resamples rows to one: stores the sum of `count` rows, each with a weight, clamped to 0…1 and rounded to 0…255. As many
+/// columns as make `width` a multiple of 32 are read and stored.
+void cplanes_resample_rows(const float *const *rows, const float *weights, int count, int width, uint8_t *result);
+
+/// The same with the instructions of the x86-64 baseline.
+void cplanes_resample_rows_portable(
+    const float *const *rows, const float *weights, int count, int width, uint8_t *result);
+
+/// Resamples columns of eight to `count` columns of eight.
+void cplanes_resample_columns(const cplanes_taps *taps, int count, const float *columns, float *results);
+
+/// Adds `count` samples, a multiple of 8, times a factor to sums.
+void cplanes_add_product(float *sums, const float *samples, float factor, ptrdiff_t count);

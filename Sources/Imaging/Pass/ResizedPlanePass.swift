@@ -65,12 +65,12 @@ struct ResizedPlanePass: PassStrategy {
       let reader = try PlaneReader(decoder, isCancelled: isCancelled)
       let result = PlaneBand(width: width, sampling: settings.chroma)
       let preview = preview.map { PlanePreview($0, of: settings.info.size, passing: result) }
-      let stored = result.planes.indices.map { PlaneRows(reader, plane: $0, sampling: result.planes[$0].sampling) }
-      let chroma = resampling.subsampled(result.planes[1].sampling)
-      let rows = resampling.rows(from: [stored[0]]) + chroma.rows(from: Array(stored[1...]))
+      let chroma = resampling.subsampled(settings.chroma)
+      let planes =
+        ResampledPlane.make(reader, planes: 0..<1, resampling) + ResampledPlane.make(reader, planes: 1..<3, chroma)
       let encoder = try encoder.init(planesTo: destination, settings)
       for top in stride(from: 0, to: height, by: PlaneBand.lumaRows) {
-        for (rows, plane) in zip(rows, result.planes) { try Self.fill(plane, from: rows, top: top) }
+        for (plane, band) in zip(planes, result.planes) { try plane.read(into: band) }
         preview?.add(result)
         try encoder.writeBlocks(from: result, rows: min(height - top, PlaneBand.lumaRows))
       }
@@ -78,15 +78,5 @@ struct ResizedPlanePass: PassStrategy {
       try encoder.finish(isCancelled: isCancelled)
       return preview?.finish()
     }
-  }
-
-  private static func fill(_ plane: PlaneBand.Plane, from rows: any RowSource, top: Int) throws(ImagingError) {
-    let buffer = RowBuffer(width: rows.size.width, layout: rows.layout)
-    let count = min(plane.count, rows.size.height - top / plane.sampling.vertical)
-    for index in 0..<count {
-      try rows.read(into: buffer.row)
-      buffer.row.packGrey(plane.row(index))
-    }
-    plane.extend(width: rows.size.width, height: count)
   }
 }

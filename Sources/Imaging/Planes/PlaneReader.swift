@@ -30,14 +30,15 @@ final class PlaneReader {
 
   func size(of plane: Int) -> PictureSize { buffers[plane].size }
 
-  /// Returns two rows of a plane, `second` not before `first`, valid until the next call; rows before `first` are dropped.
-  /// The caller may write after a row's last sample.
-  func rows(_ first: Int, _ second: Int, of plane: Int) throws(ImagingError) -> (PlaneSamples, PlaneSamples) {
+  /// Reads rows of a plane; those before the first are dropped.
+  func readRows(_ rows: Range<Int>, of plane: Int) throws(ImagingError) {
     let buffer = buffers[plane]
-    buffer.drop(before: first)
-    while buffer.delivered <= second { try readBlocks() }
-    return (buffer.row(first), buffer.row(second))
+    buffer.drop(before: rows.lowerBound)
+    while buffer.delivered < rows.upperBound { try readBlocks() }
   }
+
+  /// A row that has been read and not been dropped, valid until the next are read. The caller may write after its last sample.
+  func row(_ index: Int, of plane: Int) -> PlaneSamples { buffers[plane].row(index) }
 
   /// Reads on to the end, so that damage anywhere is an error.
   func finish() throws(ImagingError) {

@@ -1,3 +1,5 @@
+import CPlanes
+
 /// Resamples to another width: each output pixel is a weighted sum of input pixels of its row. Eight rows are computed at
 /// once, one in each lane of a vector, so that sums need no horizontal addition and no padding of their weights.
 final class ResampledColumns: RowSource {
@@ -33,37 +35,9 @@ final class ResampledColumns: RowSource {
   private func readGroup() throws(ImagingError) {
     for index in 0..<min(RowGroup.rows, size.height - nextRow) { try source.read(into: input.row(index)) }
     input.gatherColumns()
-    if layout.isGrey { resample(plane: 0) } else { resampleColours() }
-    if layout.hasAlpha { resample(plane: layout.channels - 1) }
+    for plane in 0..<layout.channels {
+      cplanes_resample_columns(weights.taps, Int32(size.width), input.columns(plane), output.columns(plane))
+    }
     output.scatterColumns()
-  }
-
-  private func resample(plane: Int) {
-    let (samples, results) = (input.columns(plane), output.columns(plane))
-    for index in 0..<size.width {
-      let range = weights.ranges[index]
-      let (factors, samples) = (weights.weights(for: index), samples + range.lowerBound)
-      var sum = SIMD8<Float>()
-      for tap in 0..<range.count { sum += samples[tap] * factors[tap] }
-      results[index] = sum
-    }
-  }
-
-  /// Resamples the three colours together: they share the weights.
-  private func resampleColours() {
-    let distance = input.columns(1) - input.columns(0)
-    let (reds, greens, blues) = (output.columns(0), output.columns(1), output.columns(2))
-    for index in 0..<size.width {
-      let range = weights.ranges[index]
-      let (factors, samples) = (weights.weights(for: index), input.columns(0) + range.lowerBound)
-      var (red, green, blue) = (SIMD8<Float>(), SIMD8<Float>(), SIMD8<Float>())
-      for tap in 0..<range.count {
-        let factor = SIMD8(repeating: factors[tap])
-        red += samples[tap] * factor
-        green += samples[tap &+ distance] * factor
-        blue += samples[tap &+ 2 &* distance] * factor
-      }
-      (reds[index], greens[index], blues[index]) = (red, green, blue)
-    }
   }
 }

@@ -14,19 +14,10 @@ struct Resampling: RowStage {
 
 extension ResamplingPlan {
   /// The resampled rows of a source that has the plan's input size; the source itself when nothing changes.
-  func rows(from source: any RowSource) -> any RowSource { rows(from: [source])[0] }
-
-  /// The resampled rows of several sources, which share their weights.
-  func rows(from sources: [any RowSource]) -> [any RowSource] {
-    guard !columns.isIdentity || !rows.isIdentity else { return sources }
+  func rows(from source: any RowSource) -> any RowSource {
+    guard !columns.isIdentity || !rows.isIdentity else { return source }
     let columnWeights = columns.isIdentity ? nil : ResamplingWeights(columns, .lanczos3)
     let rowWeights = rows.isIdentity ? nil : ResamplingWeights(rows, .lanczos3)
-    return sources.map { rows(from: $0, columnWeights, rowWeights) }
-  }
-
-  private func rows(
-    from source: any RowSource, _ columnWeights: ResamplingWeights?, _ rowWeights: ResamplingWeights?
-  ) -> any RowSource {
     var result: any RowSource = FilteredRows(source, Premultiply())
     // The side that is reduced comes first, so that the intermediate picture is never larger than both pictures.
     if columns.scale >= 1 || rows.scale <= 1 {

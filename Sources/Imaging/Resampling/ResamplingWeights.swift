@@ -1,3 +1,4 @@
+import CPlanes
 import Foundation
 
 /// The input samples that contribute to each output sample of a side, and their weights: a kernel around the output
@@ -8,8 +9,14 @@ final class ResamplingWeights {
   let count: Int
   /// The input samples of each output sample. Both bounds increase monotonically.
   let ranges: [Range<Int>]
+  /// The largest number of input samples of an output sample.
+  let maxCount: Int
+  /// The input samples of each output sample with their weights.
+  let taps: UnsafePointer<cplanes_taps>
   private let memory: UnsafeMutablePointer<Float>
-  private let stride: Int
+
+  /// The weights of `resize()`.
+  convenience init(resizing axis: ResamplingAxis) { self.init(axis, axis.isIdentity ? .nearest : .lanczos3) }
 
   init(_ axis: ResamplingAxis, _ kernel: ResamplingKernel) {
     let (scale, widening) = (axis.scale, max(axis.scale, 1))
@@ -22,9 +29,17 @@ final class ResamplingWeights {
       let end = min(max(Int((centre + support + 0.5).rounded(.down)), first + 1), axis.length)
       return first..<end
     }
-    stride = ranges.map(\.count).max() ?? 0
+    maxCount = ranges.map(\.count).max() ?? 0
+    let stride = maxCount
     memory = .allocate(capacity: count * stride)
     memory.initialize(repeating: 0, count: count * stride)
+    let taps = UnsafeMutablePointer<cplanes_taps>.allocate(capacity: count)
+    for (index, range) in ranges.enumerated() {
+      (taps + index).initialize(
+        to: cplanes_taps(
+          first: Int32(range.lowerBound), count: Int32(range.count), weights: UnsafePointer(memory + index * stride)))
+    }
+    self.taps = UnsafePointer(taps)
     withUnsafeTemporaryAllocation(of: Double.self, capacity: stride) { values in
       guard let values = values.baseAddress else { return }
       for (index, range) in ranges.enumerated() {
@@ -36,13 +51,16 @@ final class ResamplingWeights {
     }
   }
 
-  deinit { memory.deallocate() }
+  deinit {
+    taps.deallocate()
+    memory.deallocate()
+  }
 
   /// The weights of the input samples of an output sample, in their order.
-  func weights(for output: Int) -> UnsafePointer<Float> { UnsafePointer(memory + output * stride) }
+  func weights(for output: Int) -> UnsafePointer<Float> { UnsafePointer(memory + output * maxCount) }
 
   /// The weight of an input sample, which must be in the range, for an output sample.
-  func weight(of input: Int, for output: Int) -> Float { memory[output * stride + input - ranges[output].lowerBound] }
+  func weight(of input: Int, for output: Int) -> Float { weights(for: output)[input - ranges[output].lowerBound] }
 }
 
 /// The weight of samples by their distance from the output sample.
@@ -50,6 +68,8 @@ enum ResamplingKernel {
   /// A sinc windowed by the main lobe of another: sinc(x) · sinc(x / 3) for |x| < 3 (Duchon 1979), as in Pillow and
   /// libvips.
   case lanczos3
+  /// The sample at the position of the output sample, alone.
+  case nearest
   /// A normal distribution, cut off at three standard deviations.
   case gaussian(deviation: Double)
 
@@ -57,6 +77,7 @@ enum ResamplingKernel {
   var support: Double {
     switch self {
     case .lanczos3: 3
+    case .nearest: 0.5
     case .gaussian(let deviation): (3 * deviation).rounded(.up) + 0.5
     }
   }
@@ -66,6 +87,7 @@ enum ResamplingKernel {
   func fill(_ weights: UnsafeMutablePointer<Double>, count: Int, from distance: Double, step: Double) {
     switch self {
     case .lanczos3: Self.lanczos3(weights, count, .pi / 3 * distance, .pi / 3 * step)
+    case .nearest: weights.update(repeating: 1, count: count)
     case .gaussian(let deviation):
       for index in 0..<count {
         let distance = distance + Double(index) * step

@@ -18,8 +18,10 @@ final class RowGroup {
 
   func row(_ index: Int) -> PixelRow { buffers[index].row }
 
-  /// The first column of a plane; all planes are equally far apart.
-  func columns(_ plane: Int) -> UnsafeMutablePointer<SIMD8<Float>> { memory + plane * planeLength }
+  /// The first sample of the columns of a plane.
+  func columns(_ plane: Int) -> UnsafeMutablePointer<Float> {
+    UnsafeMutableRawPointer(memory + plane * planeLength).assumingMemoryBound(to: Float.self)
+  }
 
   /// Transposes the rows into the columns.
   func gatherColumns() {

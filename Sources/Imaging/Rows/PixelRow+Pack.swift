@@ -12,14 +12,6 @@ extension PixelRow {
     }
   }
 
-  /// Writes grey, rounded to 8 bits, to memory for a multiple of 8 samples.
-  func packGrey(_ samples: UnsafeMutablePointer<UInt8>) {
-    for index in 0..<vectors {
-      let bytes = SIMD8<UInt8>(lowBitsOf: SampleScale.bytes(red[index]))
-      UnsafeMutableRawPointer(samples + 8 * index).storeBytes(of: bytes, as: SIMD8<UInt8>.self)
-    }
-  }
-
   private func packGrey8(_ packed: PackedRow) {
     for index in 0..<vectors {
       packed.set(index, to: SIMD8<UInt8>(lowBitsOf: SampleScale.bytes(red[index])))

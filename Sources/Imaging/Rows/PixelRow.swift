@@ -1,3 +1,5 @@
+import CPlanes
+
 /// A row of pixels as stages see it: a plane of floats for each channel, 0…1, colours not multiplied by alpha.
 ///
 /// Planes consist of vectors of 8 and lie one after another; the last vector of a plane is padded with pixels of undefined
@@ -33,7 +35,7 @@ package struct PixelRow {
 
   /// Adds the samples of another row, multiplied by a factor.
   func add(_ other: PixelRow, times factor: Float) {
-    for index in 0..<(planeCount * vectors) { red[index] += other.red[index] * factor }
+    cplanes_add_product(samples(0), other.samples(0), factor, 8 * planeCount * vectors)
   }
 
   func copy(_ other: PixelRow) { red.update(from: other.red, count: planeCount * vectors) }

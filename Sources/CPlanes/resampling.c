@@ -1,0 +1,189 @@
+#include "cplanes.h"
+#include "vectors.h"
+
+// Resampling in floats. Products are rounded before they are added, and added in the order of their samples, so that results are
+// identical on every processor and in whichever loop they are computed.
+#pragma clang fp contract(off)
+
+/// Eight samples, or sums of two or four samples, of a row.
+typedef uint16_t eight __attribute__((vector_size(16)));
+
+typedef uint8_t eight_bytes __attribute__((vector_size(8)));
+
+typedef uint32_t eight_integers __attribute__((vector_size(32)));
+
+/// The weighted sum of the columns of eight that contribute to one.
+INLINE floats weighted_sum(const cplanes_taps *taps, const float *columns) {
+  const float *samples = columns + 8 * (ptrdiff_t)taps->first;
+  floats sum = {};
+  for (int tap = 0; tap < taps->count; tap++) sum += load_floats(samples, 8 * tap) * taps->weights[tap];
+  return sum;
+}
+
+/// Interleaves rows of the upper and the lower half three times, which transposes them.
+INLINE void transpose_sums(eight block[8]) {
+  for (int round = 0; round < 3; round++) {
+    eight next[8];
+    for (int row = 0; row < 4; row++) {
+      eight one = block[row], other = block[row + 4];
+      next[2 * row] = __builtin_shufflevector(one, other, 0, 8, 1, 9, 2, 10, 3, 11);
+      next[2 * row + 1] = __builtin_shufflevector(one, other, 4, 12, 5, 13, 6, 14, 7, 15);
+    }
+    memcpy(block, next, sizeof next);
+  }
+}
+
+/// Transposes four rows of pairs within each half of a vector, then exchanges halves.
+INLINE void transpose_floats(floats block[8]) {
+  floats quads[8];
+  for (int half = 0; half < 8; half += 4) {
+    floats a = block[half], b = block[half + 1], c = block[half + 2], d = block[half + 3];
+    floats low_ab = __builtin_shufflevector(a, b, 0, 8, 1, 9, 4, 12, 5, 13);
+    floats high_ab = __builtin_shufflevector(a, b, 2, 10, 3, 11, 6, 14, 7, 15);
+    floats low_cd = __builtin_shufflevector(c, d, 0, 8, 1, 9, 4, 12, 5, 13);
+    floats high_cd = __builtin_shufflevector(c, d, 2, 10, 3, 11, 6, 14, 7, 15);
+    quads[half] = __builtin_shufflevector(low_ab, low_cd, 0, 1, 8, 9, 4, 5, 12, 13);
+    quads[half + 1] = __builtin_shufflevector(low_ab, low_cd, 2, 3, 10, 11, 6, 7, 14, 15);
+    quads[half + 2] = __builtin_shufflevector(high_ab, high_cd, 0, 1, 8, 9, 4, 5, 12, 13);
+    quads[half + 3] = __builtin_shufflevector(high_ab, high_cd, 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+  for (int row = 0; row < 4; row++) {
+    block[row] = __builtin_shufflevector(quads[row], quads[row + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+    block[row + 4] = __builtin_shufflevector(quads[row], quads[row + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+  }
+}
+
+/// Eight samples of a row, each the sum of `shared` stored ones.
+INLINE eight load_sums(const uint8_t *row, int index, int shared) {
+  if (shared == 1) {
+    eight_bytes samples;
+    memcpy(&samples, row + index * (ptrdiff_t)sizeof samples, sizeof samples);
+    return __builtin_convertvector(samples, eight);
+  }
+  eight pairs;
+  memcpy(&pairs, row + index * (ptrdiff_t)sizeof pairs, sizeof pairs);
+  return (pairs & 0xFF) + (pairs >> 8);
+}
+
+/// Converts eight rows of a plane to columns of floats of 0…1.
+INLINE void gather(const cplanes_group *group, int shared_columns, int shared_rows) {
+  float factor = 1 / (255.0f * (float)(shared_columns * shared_rows));
+  for (int index = 0; 8 * index < group->width; index++) {
+    eight block[8];
+    for (int row = 0; row < 8; row++) {
+      block[row] = load_sums(group->upper[row], index, shared_columns);
+      if (shared_rows == 2) block[row] += load_sums(group->lower[row], index, shared_columns);
+    }
+    transpose_sums(block);
+    for (int column = 0; column < 8; column++) {
+      floats samples = __builtin_convertvector(block[column], floats) * factor;
+      store_floats(samples, group->columns, 8 * (8 * (ptrdiff_t)index + column));
+    }
+  }
+}
+
+INLINE void resample_group(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results) {
+  // With numbers that the compiler knows there is no choice for each vector.
+  switch (group->shared_columns * 2 + group->shared_rows) {
+    case 3: gather(group, 1, 1); break;
+    case 4: gather(group, 1, 2); break;
+    case 5: gather(group, 2, 1); break;
+    default: gather(group, 2, 2);
+  }
+  for (int first = 0; first < count; first += 8) {
+    floats block[8] = {};
+    for (int column = 0; column < 8 && first + column < count; column++) {
+      block[column] = weighted_sum(taps + first + column, group->columns);
+    }
+    transpose_floats(block);
+    for (int row = 0; row < 8; row++) store_floats(block[row], results[row], first);
+  }
+}
+
+INLINE void resample_rows(const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
+  enum { vectors = 4 };
+  for (int first = 0; first < width; first += 8 * vectors) {
+    floats sums[vectors] = {};
+    for (int row = 0; row < count; row++) {
+      for (int index = 0; index < vectors; index++) {
+        sums[index] += load_floats(rows[row], first + 8 * index) * weights[row];
+      }
+    }
+    for (int index = 0; index < vectors; index++) {
+      floats sum = __builtin_elementwise_min(__builtin_elementwise_max(sums[index], (floats){} + 1e-30f), (floats){} + 1);
+      // Rounds, as `SampleScale.bytes` does.
+      floats rounded = sum * 255.0005f + 8388608;
+      eight_bytes samples = __builtin_convertvector((eight_integers)rounded, eight_bytes);
+      memcpy(result + first + 8 * index, &samples, sizeof samples);
+    }
+  }
+}
+
+INLINE void resample_columns(const cplanes_taps *taps, int count, const float *columns, float *results) {
+  for (int index = 0; index < count; index++) store_floats(weighted_sum(taps + index, columns), results, 8 * (ptrdiff_t)index);
+}
+
+INLINE void add_product(float *sums, const float *samples, float factor, ptrdiff_t count) {
+  for (ptrdiff_t index = 0; index < count; index += 8) {
+    store_floats(load_floats(sums, index) + load_floats(samples, index) * factor, sums, index);
+  }
+}
+
+void cplanes_resample_group_portable(
+    const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results) {
+  resample_group(group, taps, count, results);
+}
+
+void cplanes_resample_rows_portable(
+    const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
+  resample_rows(rows, weights, count, width, result);
+}
+
+#if defined(__x86_64__)
+#define AVX2 __attribute__((target("avx2"))) static void
+
+AVX2 resample_group_avx2(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results) {
+  resample_group(group, taps, count, results);
+}
+
+AVX2 resample_rows_avx2(const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
+  resample_rows(rows, weights, count, width, result);
+}
+
+AVX2 resample_columns_avx2(const cplanes_taps *taps, int count, const float *columns, float *results) {
+  resample_columns(taps, count, columns, results);
+}
+
+AVX2 add_product_avx2(float *sums, const float *samples, float factor, ptrdiff_t count) {
+  add_product(sums, samples, factor, count);
+}
+
+/// Calls the version of a function for AVX2 and returns, on a processor that has it.
+#define USE_AVX2(call) \
+  if (__builtin_cpu_supports("avx2")) { \
+    call; \
+    return; \
+  }
+#else
+#define USE_AVX2(call)
+#endif
+
+void cplanes_resample_group(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results) {
+  USE_AVX2(resample_group_avx2(group, taps, count, results))
+  resample_group(group, taps, count, results);
+}
+
+void cplanes_resample_rows(const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
+  USE_AVX2(resample_rows_avx2(rows, weights, count, width, result))
+  resample_rows(rows, weights, count, width, result);
+}
+
+void cplanes_resample_columns(const cplanes_taps *taps, int count, const float *columns, float *results) {
+  USE_AVX2(resample_columns_avx2(taps, count, columns, results))
+  resample_columns(taps, count, columns, results);
+}
+
+void cplanes_add_product(float *sums, const float *samples, float factor, ptrdiff_t count) {
+  USE_AVX2(add_product_avx2(sums, samples, factor, count))
+  add_product(sums, samples, factor, count);
+}
