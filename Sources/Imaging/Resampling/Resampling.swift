@@ -99,7 +99,7 @@ final class GatheredRows: RowSource {
     self.weights = weights
     size = PictureSize(width: source.size.width, height: weights.count)
     layout = source.layout
-    kept = (0..<(weights.ranges.map(\.count).max() ?? 0)).map { _ in
+    kept = (0..<weights.maxCount).map { _ in
       RowBuffer(width: source.size.width, layout: source.layout)
     }
   }

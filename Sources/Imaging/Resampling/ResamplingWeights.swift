@@ -29,7 +29,8 @@ final class ResamplingWeights {
       let end = min(max(Int((centre + support + 0.5).rounded(.down)), first + 1), axis.length)
       return first..<end
     }
-    maxCount = ranges.map(\.count).max() ?? 0
+    // Not a key path, for which the standard library would look up metadata of each range.
+    maxCount = ranges.lazy.map { $0.count }.max() ?? 0
     let stride = maxCount
     memory = .allocate(capacity: count * stride)
     memory.initialize(repeating: 0, count: count * stride)
