@@ -16,6 +16,8 @@ package struct DecodingWorker {
 
   /// The most pixels of a picture that is not announced. Its time is at most that of a megapixel.
   private static let smallPixels = 1_000_000
+  /// The most bytes held of a picture that are not announced: the worker's own memory has room for them.
+  private static let smallBytes = 2 << 20
 
   private let socket = MessageSocket.inWorker
   private let memory = WholePictureMemory(limit: .max)
@@ -75,11 +77,13 @@ package struct DecodingWorker {
     }
   }
 
-  /// Announces a demand, and waits for a grant if it includes memory.
+  /// Announces a demand, unless it is small, and waits for a grant if it includes memory.
   private func announce(_ demand: PassDemand) throws(ImagingError) {
-    guard demand.heldBytes > 0 || demand.pixels > Self.smallPixels else { return }
-    guard socket.write(DecodingReply.demand(demand).message) else { _exit(0) }
-    guard demand.heldBytes > 0 else { return }
+    let needsGrant = demand.heldBytes > Self.smallBytes
+    guard needsGrant || demand.pixels > Self.smallPixels else { return }
+    let announced = PassDemand(heldBytes: needsGrant ? demand.heldBytes : 0, pixels: demand.pixels)
+    guard socket.write(DecodingReply.demand(announced).message) else { _exit(0) }
+    guard needsGrant else { return }
     guard let (answer, _) = socket.receiveWithDescriptors() else { _exit(0) }
     // The parent reports the reason.
     guard answer == [1] else { throw ImagingError(code: .imageTooLarge, message: "no leave to take memory") }

@@ -255,12 +255,17 @@ import TestSupport
     #expect(workers.pool.counts.running == 0)
   }
 
+  /// A recipe that holds some mebibytes.
+  private static let holding = "resize(exact 900 900 enlarge) rotate(90)"
+
   @Test func `what does not fit the memory of whole pictures fails, and costs no worker`() throws {
     let workers = try Workers(memory: 256 << 10)
-    let error = try #require(throws: ImagingError.self) { try workers.filter(Workers.picture, recipe: "rotate(90)") }
+    let error = try #require(throws: ImagingError.self) { try workers.filter(Workers.picture, recipe: Self.holding) }
     #expect(error.code == .imageTooLarge)
     #expect(error.message.contains("128 KiB of memory is the limit"), "\(error.message)")
     try workers.filter(Workers.picture)
+    // A worker has room of its own for a small picture.
+    try workers.filter(Workers.picture, recipe: "rotate(90)")
     let counts = workers.pool.counts
     #expect((counts.started, counts.lost) == (1, 0))
   }
@@ -334,12 +339,12 @@ import TestSupport
 
   @Test func `another configuration comes with the memory that there is then`() throws {
     let workers = try Workers()
-    try workers.filter(Workers.picture, recipe: "rotate(90)")
+    try workers.filter(Workers.picture, recipe: Self.holding)
     workers.pool.configure(configuration(), available: 256 << 10)
-    let error = try #require(throws: ImagingError.self) { try workers.filter(Workers.picture, recipe: "rotate(90)") }
+    let error = try #require(throws: ImagingError.self) { try workers.filter(Workers.picture, recipe: Self.holding) }
     #expect(error.message.contains("128 KiB of memory is the limit"), "\(error.message)")
     workers.pool.configure(configuration(), available: 256 << 20)
-    try workers.filter(Workers.picture, recipe: "rotate(90)")
+    try workers.filter(Workers.picture, recipe: Self.holding)
   }
 
   @Test func `a worker makes what the program itself makes`() throws {
