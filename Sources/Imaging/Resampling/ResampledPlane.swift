@@ -34,7 +34,7 @@ final class ResampledPlane {
   static func make(
     _ reader: PlaneReader, planes: Range<Int>, _ plan: ResamplingPlan, isPortable: Bool = false
   ) -> [ResampledPlane] {
-    let (columns, rows) = (ResamplingWeights(resizing: plan.columns), ResamplingWeights(resizing: plan.rows))
+    let (columns, rows) = (ResamplingWeights.resizing(plan.columns), ResamplingWeights.resizing(plan.rows))
     let joined = PictureSize(width: plan.columns.length, height: plan.rows.length)
     return planes.map {
       ResampledPlane(reader, plane: $0, columns: columns, rows: rows, joined: joined, isPortable: isPortable)

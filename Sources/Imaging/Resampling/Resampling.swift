@@ -16,8 +16,8 @@ extension ResamplingPlan {
   /// The resampled rows of a source that has the plan's input size; the source itself when nothing changes.
   func rows(from source: any RowSource) -> any RowSource {
     guard !columns.isIdentity || !rows.isIdentity else { return source }
-    let columnWeights = columns.isIdentity ? nil : ResamplingWeights(columns, .lanczos3)
-    let rowWeights = rows.isIdentity ? nil : ResamplingWeights(rows, .lanczos3)
+    let columnWeights = columns.isIdentity ? nil : ResamplingWeights.resizing(columns)
+    let rowWeights = rows.isIdentity ? nil : ResamplingWeights.resizing(rows)
     var result: any RowSource = FilteredRows(source, Premultiply())
     // The side that is reduced comes first, so that the intermediate picture is never larger than both pictures.
     if columns.scale >= 1 || rows.scale <= 1 {

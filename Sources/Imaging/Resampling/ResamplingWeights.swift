@@ -1,10 +1,11 @@
 import CPlanes
 import Foundation
+import Synchronization
 
 /// The input samples that contribute to each output sample of a side, and their weights: a kernel around the output
 /// sample's position, widened to the distance of output samples when the side is reduced, and cut off at the ends of the side.
 /// Weights sum to 1.
-final class ResamplingWeights {
+final class ResamplingWeights: @unchecked Sendable {  // never changes after `init`
   /// Output samples.
   let count: Int
   /// The input samples of each output sample. Both bounds increase monotonically.
@@ -15,8 +16,28 @@ final class ResamplingWeights {
   let taps: UnsafePointer<cplanes_taps>
   private let memory: UnsafeMutablePointer<Float>
 
+  /// The last weights of `resize()`: many pictures have the size of an earlier one.
+  private static let recent = Mutex<[(axis: ResamplingAxis, weights: ResamplingWeights)]>([])
+  private static let maxRecent = 8
+  /// The most weights that are kept: 128 KiB.
+  private static let maxKept = 32 << 10
+
   /// The weights of `resize()`.
-  convenience init(resizing axis: ResamplingAxis) { self.init(axis, axis.isIdentity ? .nearest : .lanczos3) }
+  static func resizing(_ axis: ResamplingAxis) -> ResamplingWeights {
+    let kept = recent.withLock { recent -> ResamplingWeights? in
+      guard let index = recent.firstIndex(where: { $0.axis == axis }) else { return nil }
+      recent.append(recent.remove(at: index))
+      return recent[recent.count - 1].weights
+    }
+    if let kept { return kept }
+    let weights = ResamplingWeights(axis, axis.isIdentity ? .nearest : .lanczos3)
+    guard weights.count * weights.maxCount <= maxKept else { return weights }
+    recent.withLock { recent in
+      if recent.count == maxRecent { recent.removeFirst() }
+      recent.append((axis, weights))
+    }
+    return weights
+  }
 
   init(_ axis: ResamplingAxis, _ kernel: ResamplingKernel) {
     let (scale, widening) = (axis.scale, max(axis.scale, 1))
