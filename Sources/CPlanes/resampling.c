@@ -12,14 +12,6 @@ typedef uint8_t eight_bytes __attribute__((vector_size(8)));
 
 typedef uint32_t eight_integers __attribute__((vector_size(32)));
 
-/// The weighted sum of the columns of eight that contribute to one.
-INLINE floats weighted_sum(const cplanes_taps *taps, const float *columns) {
-  const float *samples = columns + 8 * (ptrdiff_t)taps->first;
-  floats sum = {};
-  for (int tap = 0; tap < taps->count; tap++) sum += load_floats(samples, 8 * tap) * taps->weights[tap];
-  return sum;
-}
-
 /// Interleaves rows of the upper and the lower half three times, which transposes them.
 INLINE void transpose_sums(eight block[8]) {
   for (int round = 0; round < 3; round++) {
@@ -65,19 +57,22 @@ INLINE eight load_sums(const uint8_t *row, int index, int shared) {
   return (pairs & 0xFF) + (pairs >> 8);
 }
 
-/// Converts eight rows of a plane to columns of floats of 0…1.
+/// Converts the rows of a group to columns of floats of 0…1.
 INLINE void gather(const cplanes_group *group, int shared_columns, int shared_rows) {
   float factor = 1 / (255.0f * (float)(shared_columns * shared_rows));
   for (int index = 0; 8 * index < group->width; index++) {
-    eight block[8];
-    for (int row = 0; row < 8; row++) {
-      block[row] = load_sums(group->upper[row], index, shared_columns);
-      if (shared_rows == 2) block[row] += load_sums(group->lower[row], index, shared_columns);
-    }
-    transpose_sums(block);
-    for (int column = 0; column < 8; column++) {
-      floats samples = __builtin_convertvector(block[column], floats) * factor;
-      store_floats(samples, group->columns, 8 * (8 * (ptrdiff_t)index + column));
+    float *columns = group->columns + cplanes_group_rows * 8 * (ptrdiff_t)index;
+    for (int half = 0; half < cplanes_group_rows; half += 8) {
+      eight block[8];
+      for (int row = 0; row < 8; row++) {
+        block[row] = load_sums(group->upper[half + row], index, shared_columns);
+        if (shared_rows == 2) block[row] += load_sums(group->lower[half + row], index, shared_columns);
+      }
+      transpose_sums(block);
+      for (int column = 0; column < 8; column++) {
+        floats samples = __builtin_convertvector(block[column], floats) * factor;
+        store_floats(samples, columns, cplanes_group_rows * column + half);
+      }
     }
   }
 }
@@ -91,12 +86,24 @@ INLINE void resample_group(const cplanes_group *group, const cplanes_taps *taps,
     default: gather(group, 2, 2);
   }
   for (int first = 0; first < count; first += 8) {
-    floats block[8] = {};
+    floats upper[8] = {}, lower[8] = {};
     for (int column = 0; column < 8 && first + column < count; column++) {
-      block[column] = weighted_sum(taps + first + column, group->columns);
+      const cplanes_taps *taps_of_column = taps + first + column;
+      const float *samples = group->columns + cplanes_group_rows * (ptrdiff_t)taps_of_column->first;
+      floats sums[2] = {};
+      for (int tap = 0; tap < taps_of_column->count; tap++, samples += cplanes_group_rows) {
+        sums[0] += load_floats(samples, 0) * taps_of_column->weights[tap];
+        sums[1] += load_floats(samples, 8) * taps_of_column->weights[tap];
+      }
+      upper[column] = sums[0];
+      lower[column] = sums[1];
     }
-    transpose_floats(block);
-    for (int row = 0; row < 8; row++) store_floats(block[row], results[row], first);
+    transpose_floats(upper);
+    transpose_floats(lower);
+    for (int row = 0; row < 8; row++) {
+      store_floats(upper[row], results[row], first);
+      store_floats(lower[row], results[row + 8], first);
+    }
   }
 }
 
@@ -120,7 +127,12 @@ INLINE void resample_rows(const float *const *rows, const float *weights, int co
 }
 
 INLINE void resample_columns(const cplanes_taps *taps, int count, const float *columns, float *results) {
-  for (int index = 0; index < count; index++) store_floats(weighted_sum(taps + index, columns), results, 8 * (ptrdiff_t)index);
+  for (int index = 0; index < count; index++, taps++) {
+    const float *samples = columns + 8 * (ptrdiff_t)taps->first;
+    floats sum = {};
+    for (int tap = 0; tap < taps->count; tap++) sum += load_floats(samples, 8 * tap) * taps->weights[tap];
+    store_floats(sum, results, 8 * (ptrdiff_t)index);
+  }
 }
 
 INLINE void add_product(float *sums, const float *samples, float factor, ptrdiff_t count) {

@@ -68,15 +68,19 @@ typedef struct {
   const float *weights;
 } cplanes_taps;
 
-/// Eight rows of a stored plane, which `cplanes_resample_group` reads.
+/// The rows that are resampled at once: they share the loads of weights.
+enum { cplanes_group_rows = 16 };
+
+/// Rows of a stored plane, which `cplanes_resample_group` reads.
 typedef struct {
-  const uint8_t *upper[8], *lower[8];  // `lower` is used when a sample is the mean of two rows.
-  int shared_columns, shared_rows;     // Stored columns and rows per sample: 1 or 2.
-  int width;                           // Samples of a row. As many as make it a multiple of 8 are read, with any value.
-  float *columns;                      // Scratch memory: eight for each of the samples that are read.
+  const uint8_t *upper[cplanes_group_rows];
+  const uint8_t *lower[cplanes_group_rows];  // Used when a sample is the mean of two rows.
+  int shared_columns, shared_rows;           // Stored columns and rows per sample: 1 or 2.
+  int width;       // Samples of a row. As many as make it a multiple of 8 are read, with any value.
+  float *columns;  // Scratch memory: `cplanes_group_rows` for each of the samples that are read.
 } cplanes_group;
 
-/// Resamples eight rows to `count` columns, as many as make it a multiple of 8 with any value: samples of 0…255 to floats of 0…1.
+/// Resamples the rows of a group to `count` columns, as many as make it a multiple of 8 with any value: samples of 0…255 to floats of 0…1.
 void cplanes_resample_group(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
 
 /// The same with the instructions of the x86-64 baseline.

@@ -32,11 +32,15 @@ struct ResizedPlanePass: PassStrategy {
   }
 
   /// The planes are read at different paces: each holds the rows that the decoder has delivered while another is read, at most
-  /// the rows of a band and those of the kernel on both sides of it.
+  /// the rows of a band, those of the kernel on both sides of it, and those that two planes read ahead, chroma twice as many.
+  /// A decoder that reduces a picture may deliver chroma in the size of luma.
   var queuedBytes: Int {
     let width = (stored.width * eighths + 7) / 8
-    let rows = Int((Double(PlaneBand.lumaRows + 2 * Self.kernelRows) * resampling.rows.scale).rounded(.up))
-    return [.yuv444, chroma, chroma].reduce(0) { bytes, sampling in
+    let rows =
+      Int((Double(PlaneBand.lumaRows + 2 * Self.kernelRows) * resampling.rows.scale).rounded(.up))
+      + 4 * ResampledPlane.groupRows
+    let delivered = eighths < 8 ? .yuv444 : chroma
+    return [.yuv444, delivered, delivered].reduce(0) { bytes, sampling in
       bytes
         + PlaneRingBuffer.bytes(
           width: (width + sampling.horizontal - 1) / sampling.horizontal, blockRows: Self.blockRows,

@@ -24,8 +24,8 @@ final class ResampledPlane {
   private var nextRow = 0
   private var nextInput = 0
 
-  /// Rows that are resampled to other columns at once.
-  private static let groupRows = 8
+  /// Rows that are resampled to other columns at once; as many may be read ahead.
+  static let groupRows = Int(cplanes_group_rows)
 
   /// Creates planes that are resampled by the same plan.
   /// - Parameters:
@@ -85,7 +85,7 @@ final class ResampledPlane {
 
   private func row(_ input: Int) -> UnsafeMutablePointer<Float> { held + input % capacity * stride }
 
-  /// Resamples the columns of the next eight rows; of the last row again where there are fewer.
+  /// Resamples the columns of the next group of rows; of the last row again where there are fewer.
   private func readGroup() throws(ImagingError) {
     let stored = reader.size(of: plane)
     let first = nextInput * shared.vertical
