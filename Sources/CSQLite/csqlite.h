@@ -16,7 +16,8 @@ static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const vo
 static inline int csqlite_configure(void) {
   // The count of all memory in use: every allocation of every connection takes one lock for it.
   int code = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
-  // What a statement changes is kept in memory up to 1 MiB, in case it has to be undone alone; beyond that in a file, which a
-  // connection in exclusive mode then uses for all later statements, too. The default is 64 KiB, which a few splits of pages reach.
-  return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, 1 << 20) : code;
+  // What a statement changes is kept in memory, in case it has to be undone alone: statements that may need it change few rows.
+  // The default is up to 64 KiB, allocated at once for each statement; beyond that, which a few splits of pages reach, a file,
+  // which a connection in exclusive mode then uses for all later statements.
+  return code == SQLITE_OK ? sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1) : code;
 }
