@@ -2,8 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview` and `RowPreview`. In C because C can enable a processor's wider vectors for a single function,
-// which Swift cannot: the same code is compiled for the x86-64 baseline and for AVX2, and one is chosen at run time.
+// The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview` and `RowPreview`. In C because C can
+// enable a processor's wider vectors for a single function, which Swift cannot: the same code is compiled for the x86-64 baseline
+// and for AVX2, and one is chosen at run time.
 
 /// 16 samples, or a coefficient repeated 16 times. Coefficients are loaded from memory as vectors: the compiler then
 /// knows that they have 16 bits, and computes the upper half of a product with a single instruction.
@@ -80,7 +81,8 @@ typedef struct {
   float *columns;  // Scratch memory: `cplanes_group_rows` for each of the samples that are read.
 } cplanes_group;
 
-/// Resamples the rows of a group to `count` columns, as many as make it a multiple of 8 with any value: samples of 0…255 to floats of 0…1.
+/// Resamples the rows of a group to `count` columns, as many as make it a multiple of 8 with any value: samples of 0…255 to floats
+/// of 0…1.
 void cplanes_resample_group(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
 
 /// The same with the instructions of the x86-64 baseline.

@@ -10,8 +10,6 @@ extension EasyHandle {
     set(CURLOPT_FOLLOWLOCATION, 0)  // HTTPTransfer does, so that each hop is checked and waits for a slot
     set(CURLOPT_NOPROXY, "")  // ProxyRules decides, not the environment
     set(CURLOPT_NOSIGNAL, 1)
-    // Seconds: NameRequests remembers names, and libcurl visits all that it remembers at the end of each transfer.
-    set(CURLOPT_DNS_CACHE_TIMEOUT, 5)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
@@ -35,7 +33,8 @@ extension EasyHandle {
   /// - Returns: libcurl's list, which must live as long as the request runs.
   func setAddresses(_ addresses: [IPAddress], of name: String, port: String) -> HeaderList {
     let texts = addresses.map { $0.bitWidth == 128 ? "[\($0)]" : $0.description }
-    // With "+" they are forgotten after CURLOPT_DNS_CACHE_TIMEOUT; they are set for each request.
+    // With "+" they are forgotten after a minute; they are set for each request. Not sooner, although libcurl visits all that it
+    // remembers at the end of each transfer: a request may connect a second time, after its server has been silent for a while.
     let list = HeaderList(["+\(name):\(port):" + texts.joined(separator: ",")])
     set(CURLOPT_RESOLVE, UnsafeMutableRawPointer(list.raw))
     return list
