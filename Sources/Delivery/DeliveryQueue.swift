@@ -200,6 +200,9 @@ package final class DeliveryQueue: Sendable {
   /// Delivers what was submitted soon: nothing else is in progress that could share the batch.
   package func hurry() { add(isUrgent: true) { _ in } }
 
+  /// Whether the next batch is due after `urgentSpacing`.
+  var isHurried: Bool { waiting.withLock { $0.isUrgentlyScheduled } }
+
   private func add(isUrgent: Bool, _ body: (inout Batch) -> Void) {
     let delay: Duration? = waiting.withLock { waiting in
       body(&waiting.batch)

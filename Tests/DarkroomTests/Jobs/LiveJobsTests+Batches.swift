@@ -1,0 +1,52 @@
+import Imaging
+import Scheduling
+import Testing
+import TestSupport
+import Transfer
+
+@testable import Darkroom
+@testable import Delivery
+@testable import Model
+
+/// Which results share a batch.
+extension LiveJobsTests {
+  /// Ends the next entry without a request, and delivers its row.
+  private func deliverNext(of run: JobRun) throws {
+    let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
+    let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
+    record.fail(.dependency("a", cause: nil))
+    jobs.flow.deliver(record)
+  }
+
+  @Test(arguments: [false, true])
+  func `a result is delivered at once only if no entry can start whose result could share its batch`(
+    isClosed: Bool
+  ) throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.act(.begin(run.number))
+    try deliveries.hold()
+    try deliverNext(of: run)
+    #expect(!deliveries.queue.isHurried, "nothing is in progress, but the other entry has not started yet")
+    if isClosed { jobs.flow.gate.isPaused = true }
+    jobs.admit(now: 8, Configuration(filters: try Recipe(parsing: "none"), processors: 1), cache: nil)
+    #expect(jobs.pending.inProgress.count == (isClosed ? 0 : 1))
+    #expect(deliveries.queue.isHurried == isClosed)
+    jobs.pending.cancelAll()
+    deliveries.release()
+    engine.shutdown()
+  }
+
+  @Test func `the last results of a job are delivered at once`() throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.act(.begin(run.number))
+    try deliveries.hold()
+    try deliverNext(of: run)
+    #expect(!deliveries.queue.isHurried)
+    try deliverNext(of: run)
+    #expect(deliveries.queue.isHurried)
+    deliveries.release()
+    engine.shutdown()
+  }
+}
