@@ -97,6 +97,9 @@ package struct Doctor {
       let missing = ["seccomp", "landlock", "no-new-privs"].filter { !measures.contains($0) }
       let text = "workers that decode pictures are confined by " + measures.joined(separator: ", ")
       if missing.isEmpty { return Finding("isolation", text) }
+      guard !Confinement.isSanitized else {
+        return Finding(.warning, "isolation", "workers of a program with a sanitizer are not confined")
+      }
       let remedy = "a kernel from 5.13 on has all of them; a container's or service's own filter may hide them"
       guard missing.contains("seccomp") else {
         return Finding(.warning, "isolation", text + ", without " + missing.joined(separator: ", "), remedy: remedy)
