@@ -26,6 +26,8 @@ typedef struct {
   int in_header;                  // 1 while the header is read.
   char warning[JMSG_LENGTH_MAX];  // The first warning about bytes between the header's segments; empty without one.
   int accepts_damage;             // 1 when damaged pixels are no error.
+  size_t damages;                 // The number of warnings about damaged pixels.
+  int damage_code;                // The J_MESSAGE_CODE of the first.
   char damage[JMSG_LENGTH_MAX];   // The first warning about damaged pixels; empty without one.
   int damaged_scan;               // The scan of that warning, from 1.
   unsigned int damaged_row;       // The row of MCUs in it, from 0.
@@ -48,7 +50,8 @@ static inline void cjpeg_damage(j_common_ptr codec) {
   j_decompress_ptr picture = (j_decompress_ptr)codec;
   int is_restart = picture->unread_marker >= JPEG_RST0 && picture->unread_marker <= JPEG_RST0 + 7;
   if (codec->err->msg_code == JWRN_HIT_MARKER && !is_restart && !cjpeg_has_row(picture)) cjpeg_escape(codec);
-  if (failure->damage[0] != 0) return;
+  if (failure->damages++ > 0) return;
+  failure->damage_code = codec->err->msg_code;
   failure->manager.format_message(codec, failure->damage);
   failure->damaged_scan = picture->input_scan_number;
   failure->damaged_row = picture->input_iMCU_row;

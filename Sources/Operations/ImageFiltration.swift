@@ -242,9 +242,9 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let sha256 = try MessageDigest.hexDigest(ofDescriptor: file.descriptor)
     let original = try record.source.flatMap { try self.original($0, pictures.source.format) }
     let warnings = pictures.damage.map { [ReportRow.Warning($0)] } ?? []
-    let isDamaged = pictures.damage?.kind == .pixels
+    let isAccepted = pictures.damage?.isAccepted == true
     try finish(
-      file, pictures.output, sha256, as: isDamaged ? key.ofDamagedSource : key, from: pictures.source,
+      file, pictures.output, sha256, as: isAccepted ? key.ofDamagedSource : key, from: pictures.source,
       with: [original, pictures.preview.flatMap { previews.stage($0, of: pictures.output) }], since: began,
       warnings: warnings)
   }

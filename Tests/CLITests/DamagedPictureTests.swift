@@ -101,6 +101,42 @@ import Testing
     #expect(rows["whole"]?.reused == true)
   }
 
+  @Test(arguments: ["process", "none"])
+  func `what is wrong behind the pixels is accepted only by a run that accepts damage`(isolation: String) throws {
+    let folders = try DarkroomFolders()
+    _ = try TestPython.run(
+      """
+      import sys
+      from PIL import Image
+      folder, sample = sys.argv[1:]
+      picture = Image.open(sample).convert('RGB').crop((60, 20, 141, 77))
+      endings = {'png': lambda whole: whole[:-12], 'jpg': lambda whole: whole[:-2], 'gif': lambda whole: whole[:-1] + b'?;'}
+      for ending, damaged in endings.items():
+          path = f'{folder}/behind.{ending}'
+          picture.save(path)
+          with open(path, 'rb') as file: whole = file.read()
+          with open(path, 'wb') as file: file.write(damaged(whole))
+      """, [folders.folder.path, packageRoot + "/Samples/chelsea-small.png"])
+    // GIF is read only in a worker.
+    let names = ["behind.png", "behind.jpg"] + (isolation == "process" ? ["behind.gif"] : [])
+    for (policy, isAgain) in [("accept", false), ("accept", true), ("fail", true), ("accept", true)] {
+      try folders.drop("damaged.txt", names.joined(separator: "\n"))
+      let finished = try folders.run(
+        ["--file-root", folders.folder.path, "--isolation", isolation, "--damaged", policy])
+      #expect(finished.status == (policy == "accept" ? 0 : 1), "\(finished.error)")
+      let rows = try folders.validReport("damaged").entries
+      #expect(rows.count == names.count)
+      for row in rows {
+        if policy == "accept" {
+          #expect(row.reused ?? false == isAgain)
+          if !isAgain { #expect(row.warnings?.map(\.code) == ["harmless-damage"], "\(row.name)") }
+        } else {
+          #expect(["image-truncated", "image-corrupt"].contains(row.error?.code), "\(row.name)")
+        }
+      }
+    }
+  }
+
   @Test(arguments: [false, true])
   func `without the ledger, reports know which results are of damaged pictures`(isAccepted: Bool) throws {
     let folders = try halves()

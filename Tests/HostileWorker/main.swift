@@ -19,7 +19,7 @@ func finished(width: Int, height: Int = 1, previewBytes: Int = 0) -> [UInt8] {
   func bytes(_ numbers: [Int]) -> [UInt8] { numbers.flatMap { withUnsafeBytes(of: Int64($0)) { Array($0) } } }
   let picture = [UInt8(1)] + bytes([width, height, 1])
   // No damage.
-  return [2] + picture + picture + bytes([previewBytes]) + [0]
+  return [2] + picture + picture + bytes([previewBytes]) + [0, 0]
 }
 
 let png = ImageInfo(format: .png, width: 1, height: 1)

@@ -14,8 +14,13 @@ package struct PictureDamage: Sendable, Equatable {
   package let kind: Kind
   /// The damage, in the library's words. Of pixels: where it begins, and in the library's words what it is.
   package let text: String
+  /// Whether it would be an error without `DamagePolicy.accept`. Damage of pixels always would.
+  package let isAccepted: Bool
 
-  package init(_ kind: Kind, _ text: String) { (self.kind, self.text) = (kind, text) }
+  /// - Parameter isAccepted: Default: for damage of pixels.
+  package init(_ kind: Kind, _ text: String, isAccepted: Bool = false) {
+    (self.kind, self.text, self.isAccepted) = (kind, text, isAccepted || kind == .pixels)
+  }
 
   /// Damage of pixels.
   /// - Parameters:
@@ -23,10 +28,16 @@ package struct PictureDamage: Sendable, Equatable {
   ///   - cause: What it is.
   init(_ place: Place, _ cause: String) { self.init(.pixels, "\(place): \(cause)") }
 
-  /// The first damage of the worst kind.
+  /// The first damage of the worst kind, which is accepted if one of the two is.
   static func worse(_ first: PictureDamage?, _ next: PictureDamage) -> PictureDamage {
-    guard let first, first.kind.rawValue >= next.kind.rawValue else { return next }
-    return first
+    guard let first else { return next }
+    let worse = first.kind.rawValue >= next.kind.rawValue ? first : next
+    return PictureDamage(worse.kind, worse.text, isAccepted: first.isAccepted || next.isAccepted)
+  }
+
+  /// Accepted damage behind all pixels, of which nothing is lost.
+  static func behindRows(_ cause: String) -> PictureDamage {
+    PictureDamage(.harmless, "after all rows: \(cause)", isAccepted: true)
   }
 
   /// Where damage of pixels begins.
@@ -85,6 +96,6 @@ struct AcceptedDamage {
   /// - Throws: The error, if it is not accepted.
   mutating func endAfterRows(with error: ImagingError) throws(ImagingError) {
     guard isPossible, [.imageCorrupt, .imageTruncated].contains(error.code) else { throw error }
-    damage = damage ?? PictureDamage(.harmless, "after all rows: \(error.message)")
+    damage = damage ?? .behindRows(error.message)
   }
 }

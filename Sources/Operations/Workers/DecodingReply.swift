@@ -32,6 +32,7 @@ enum DecodingReply: Sendable, Equatable {
       writer.write(result.output)
       writer.write(previewBytes)
       writer.writeByte(result.damage.map { 1 + index(of: $0.kind, in: PictureDamage.Kind.allCases) } ?? 0)
+      writer.writeByte(result.damage?.isAccepted == true ? 1 : 0)
       writer.writeRest(Self.shortened(result.damage?.text ?? ""))
     case .failed(let error):
       writer.writeByte(3)
@@ -60,9 +61,12 @@ enum DecodingReply: Sendable, Equatable {
     case 2:
       guard let source = reader.picture(), let output = reader.picture(),
         let previewBytes = reader.integer(in: 0...PreviewScale.maxBytes), let kind = reader.byte(),
-        let text = reader.text(Self.maxText), kind <= PictureDamage.Kind.allCases.count
+        let isAccepted = reader.byte(), let text = reader.text(Self.maxText),
+        kind <= PictureDamage.Kind.allCases.count, isAccepted <= 1
       else { return nil }
-      let damage = kind == 0 ? nil : PictureDamage(PictureDamage.Kind.allCases[Int(kind) - 1], text)
+      let damage =
+        kind == 0
+        ? nil : PictureDamage(PictureDamage.Kind.allCases[Int(kind) - 1], text, isAccepted: isAccepted == 1)
       self = .finished(
         ImagePassResult(source: source, output: output, damage: damage), previewBytes: previewBytes)
     case 3:

@@ -39,7 +39,7 @@ package struct DecodingTask: Sendable {
   func allows(_ result: ImagePassResult) -> Bool {
     [result.source, result.output].allSatisfy { $0.width * $0.height <= maxPixels }
       && result.output.format == options.format ?? result.source.format.resultFormat
-      && (result.damage?.kind != .pixels || options.damaged == .accept)
+      && (result.damage?.isAccepted != true || options.damaged == .accept)
   }
 
   /// The preview that a result may have; nil when it has none.

@@ -77,7 +77,10 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
   var damage: PictureDamage? {
     let rows = Int(codec.pointee.max_v_samp_factor * DCTSIZE)
     let isMultiScan = codec.pointee.buffered_image != 0
-    let damage = failure.damage(rows: rows, of: info.height, isMultiScan: isMultiScan) ?? accepted.damage
+    let damage =
+      failure.damage(
+        rows: rows, of: info.height, isMultiScan: isMultiScan, isArithmetic: codec.pointee.arith_code != 0)
+      ?? accepted.damage
     return damage.map { .worse(headerDamage, $0) } ?? headerDamage
   }
 

@@ -49,14 +49,23 @@ final class JPEGFailure {
     return text.isEmpty ? nil : text
   }
 
-  /// The first damage of pixels that was accepted; nil without any.
+  /// Whether all that was accepted is that the file ends, although no decoded bit is missing: if one were, the Huffman decoder
+  /// would warn.
+  private var lacksOnlyEnd: Bool {
+    storage.pointee.damages == 1 && storage.pointee.damage_code == Int32(JWRN_JPEG_EOF.rawValue)
+  }
+
+  /// The first damage that was accepted; nil without any. To be asked after all rows were read.
   /// - Parameters:
   ///   - rows: The rows of pixels in one of MCUs.
   ///   - height: The rows of the picture.
   ///   - isMultiScan: Whether the picture has several scans.
-  func damage(rows: Int, of height: Int, isMultiScan: Bool) -> PictureDamage? {
+  ///   - isArithmetic: Whether its codes are arithmetic, whose decoder does not warn of missing bits.
+  func damage(rows: Int, of height: Int, isMultiScan: Bool, isArithmetic: Bool) -> PictureDamage? {
     let text = withUnsafeBytes(of: storage.pointee.damage) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     guard !text.isEmpty else { return nil }
+    // Of several scans others may be missing.
+    if lacksOnlyEnd, !isMultiScan, !isArithmetic { return .behindRows(text) }
     let complete = min(Int(storage.pointee.damaged_row) * rows, height)
     let scan = Int(storage.pointee.damaged_scan) + (complete == height ? 1 : 0)
     let isRefined = isMultiScan && scan > 1
