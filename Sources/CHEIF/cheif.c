@@ -11,6 +11,7 @@
 struct libheif cheif_libheif;
 _Thread_local int64_t cheif_max_pixels;
 _Thread_local int cheif_bits;
+_Thread_local int cheif_full_range;
 
 int cheif_load(void) {
   static int is_loaded = 0;
@@ -50,6 +51,7 @@ static struct heif_error set_colour(const struct cheif_planes *planes, struct he
 struct heif_error cheif_copy_planes(const struct cheif_planes *planes, struct heif_image **result) {
   int is_grey = planes->chroma == heif_chroma_monochrome;
   if ((int64_t)planes->width * planes->height > cheif_max_pixels || planes->bits != cheif_bits) return cheif_damaged;
+  if (cheif_full_range < 0) cheif_full_range = planes->full_range;
   struct heif_image *image = NULL;
   struct heif_error error = cheif_libheif.heif_image_create_(
     planes->width, planes->height, is_grey ? heif_colorspace_monochrome : heif_colorspace_YCbCr, planes->chroma, &image);
@@ -123,6 +125,8 @@ struct cheif_picture {
   struct heif_image *image;
   const uint8_t *plane;
   int stride, bits, premultiplied;
+  // Whether it is grey with levels from 16 to 235 of 8 bits, or from the same part of more.
+  int limited;
   // Whether samples are stored as 16 bits, and whether they are asked for as such.
   int wide, deep;
 };
@@ -141,7 +145,18 @@ enum cheif_failure cheif_failure_of(struct heif_error error, int system_error) {
   }
 }
 
-static enum cheif_failure decode(cheif_picture *picture) {
+/// Whether the levels of a decoded picture have the limited range. What the file says precedes what the coded picture says
+/// (ISO/IEC 14496-12, ColourInformationBox).
+static int has_limited_range(const cheif_picture *picture) {
+  struct heif_color_profile_nclx *profile = NULL;
+  struct heif_error error = cheif_libheif.heif_image_handle_get_nclx_color_profile_(picture->handle, &profile);
+  if (error.code != heif_error_Ok || profile == NULL) return cheif_full_range == 0;
+  int is_limited = !profile->full_range_flag;
+  cheif_libheif.heif_nclx_color_profile_free_(profile);
+  return is_limited;
+}
+
+static enum cheif_failure decode(cheif_picture *picture, int grey) {
   picture->context = cheif_libheif.heif_context_alloc_();
   if (picture->context == NULL) return CHEIF_NO_MEMORY;
   cheif_libheif.heif_context_set_max_decoding_threads_(picture->context, 0);
@@ -163,11 +178,14 @@ static enum cheif_failure decode(cheif_picture *picture) {
   picture->bits = cheif_libheif.heif_image_get_bits_per_pixel_range_(picture->image, heif_channel_interleaved);
   picture->plane =
     cheif_libheif.heif_image_get_plane_readonly_(picture->image, heif_channel_interleaved, &picture->stride);
+  // libheif makes grey samples colours without regard to their range.
+  picture->limited = grey && has_limited_range(picture);
   int valid = picture->bits <= 16 && (picture->wide ? picture->bits >= 8 : picture->bits == 8);
   return picture->plane != NULL && valid ? CHEIF_OK : CHEIF_UNSUPPORTED;
 }
 
-cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
+cheif_picture *cheif_decode(
+  int descriptor, int64_t size, int64_t max_pixels, int bits, int grey, enum cheif_failure *failure) {
   cheif_picture *picture = calloc(1, sizeof *picture);
   *failure = picture == NULL ? CHEIF_NO_MEMORY : CHEIF_OK;
   if (picture == NULL) return NULL;
@@ -175,7 +193,8 @@ cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, in
   picture->deep = bits > 8;
   cheif_max_pixels = max_pixels;
   cheif_bits = bits;
-  *failure = decode(picture);
+  cheif_full_range = -1;
+  *failure = decode(picture, grey);
   if (*failure == CHEIF_OK) return picture;
   int error = errno;
   cheif_close(picture);
@@ -198,18 +217,27 @@ static uint32_t divided(uint32_t value, uint32_t alpha, uint32_t maximum) {
   return result < maximum ? (uint32_t)result : maximum;
 }
 
+/// The level of a picture of limited range, in the full one (ITU-T H.273 § 8.3), rounded.
+static uint32_t level(const cheif_picture *picture, uint32_t value, uint32_t maximum) {
+  uint32_t black = 16u << (picture->bits - 8), range = 219u << (picture->bits - 8);
+  if (value <= black) return 0;
+  uint64_t result = ((uint64_t)(value - black) * maximum + range / 2) / range;
+  return result < maximum ? (uint32_t)result : maximum;
+}
+
 void cheif_copy_row(const cheif_picture *picture, int row, void *pixels) {
   const uint8_t *bytes = picture->plane + (ptrdiff_t)row * picture->stride;
   const uint16_t *words = (const uint16_t *)(const void *)bytes;
   size_t samples = 4 * (size_t)cheif_width(picture);
   uint32_t maximum = (1u << picture->bits) - 1, wanted = picture->deep ? 65535 : 255;
-  if (!picture->wide && !picture->deep && !picture->premultiplied) {
+  if (!picture->wide && !picture->deep && !picture->premultiplied && !picture->limited) {
     memcpy(pixels, bytes, samples);
     return;
   }
   for (size_t index = 0; index < samples; index++) {
     uint32_t value = picture->wide ? words[index] : bytes[index];
     if (value > maximum) value = maximum;
+    if (picture->limited && (index & 3) != 3) value = level(picture, value, maximum);
     if (picture->premultiplied && (index & 3) != 3) {
       uint32_t alpha = picture->wide ? words[index | 3] : bytes[index | 3];
       value = divided(value, alpha, maximum);
@@ -235,8 +263,9 @@ void cheif_close(cheif_picture *picture) {
 
 int cheif_load(void) { return 0; }
 const char *cheif_version(void) { return ""; }
-cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
-  (void)descriptor, (void)size, (void)max_pixels, (void)bits;
+cheif_picture *cheif_decode(
+  int descriptor, int64_t size, int64_t max_pixels, int bits, int grey, enum cheif_failure *failure) {
+  (void)descriptor, (void)size, (void)max_pixels, (void)bits, (void)grey;
   *failure = CHEIF_UNSUPPORTED;
   return NULL;
 }

@@ -20,6 +20,7 @@
   use(heif_image_get_plane_readonly) use(heif_nclx_color_profile_alloc) use(heif_nclx_color_profile_free) \
   use(heif_nclx_color_profile_set_color_primaries) use(heif_nclx_color_profile_set_transfer_characteristics) \
   use(heif_nclx_color_profile_set_matrix_coefficients) use(heif_image_set_nclx_color_profile) \
+  use(heif_image_handle_get_nclx_color_profile) \
   use(heif_register_decoder_plugin) use(heif_image_set_raw_color_profile) \
   use(heif_context_get_encoder_for_format) use(heif_encoder_release) use(heif_encoder_set_lossy_quality) \
   use(heif_encoder_set_parameter_integer) use(heif_encoder_set_parameter_string) use(heif_encoding_options_alloc) \
@@ -37,6 +38,8 @@ extern struct libheif cheif_libheif;
 extern _Thread_local int64_t cheif_max_pixels;
 /// The bits of its samples. Others are an error: libheif copies pictures of a grid without comparing them.
 extern _Thread_local int cheif_bits;
+/// Whether the samples of the first picture that was decoded have the full range; -1 before.
+extern _Thread_local int cheif_full_range;
 
 /// A decoded picture of planes of Y, or of Y, Cb and Cr.
 struct cheif_planes {

@@ -167,6 +167,19 @@ import Testing
       ("deep.avif", "avifenc(p.convert('L'), path, '-y', '400', '-d', '10', '--min', '0', '--max', '4')", "I;16"),
       ("alpha.avif", "avifenc(alpha(p.convert('L')), path, '-y', '400', '--min', '0', '--max', '4')", "LA"),
       ("grid.avif", "avifenc(p.convert('L'), path, '--grid', '2x1', '-y', '400', '--min', '0', '--max', '4')", "L"),
+      ("limited.avif", "avifenc(p.convert('L'), path, '-r', 'limited', '-y', '400', '--min', '0', '--max', '4')", "L"),
+      (
+        "limited.deep.avif",
+        "avifenc(p.convert('L'), path, '-r', 'limited', '-y', '400', '-d', '10', '--min', '0', '--max', '4')", "I;16"
+      ),
+      (
+        "limited.alpha.avif",
+        "avifenc(alpha(p.convert('L')), path, '-r', 'limited', '-y', '400', '--min', '0', '--max', '4')", "LA"
+      ),
+      (
+        "limited.grid.avif",
+        "avifenc(p.convert('L'), path, '--grid', '2x1', '-r', 'limited', '-y', '400', '--min', '0', '--max', '4')", "L"
+      ),
       ("heic", "p.convert('L').save(path, 'HEIF', quality=95)", "L"),
       ("colour.avif", "avifenc(p.convert('L').convert('RGB'), path, '-y', '444', '--min', '0', '--max', '4')", "RGB"),
     ])
