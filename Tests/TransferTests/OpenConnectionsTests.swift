@@ -61,7 +61,7 @@ import Testing
     let pair = try Pair(host: 1)
     connections.add(pair.client)
     let endpoints = try #require(OpenConnections.Endpoints(of: pair.client))
-    if use != .none { #expect(connections.beginRequest(over: endpoints, .none)) }
+    if use != .none { #expect(connections.beginRequest(over: endpoints, opened: [pair.client], .none)) }
     if use == .idle || use == .multiplexed {
       connections.endRequest(over: endpoints, isMultiplexed: use == .multiplexed)
     }
@@ -70,8 +70,13 @@ import Testing
     #expect(connections.count == 0)
   }
 
-  @Test("connections to different hosts that share a local port are told apart")
-  func sharedPort() throws {
+  /// Which sockets are said to have been opened for a request.
+  enum Opened: CaseIterable { case none, own, both, other }
+
+  @Test(
+    "connections to different hosts that share a local port are told apart, for whichever request they were opened",
+    arguments: Opened.allCases)
+  func sharedPort(_ kind: Opened) throws {
     let connections = OpenConnections()
     let first = try Pair(host: 1)
     let ends = try #require(OpenConnections.Endpoints(of: first.client))
@@ -80,13 +85,20 @@ import Testing
     #expect(others.localPort == ends.localPort)
     connections.add(first.client)
     connections.add(second.client)
-    #expect(connections.beginRequest(over: ends, .none))
+    let opened: [Int32] =
+      switch kind {
+      case .none: []
+      case .own: [first.client]
+      case .both: [first.client, second.client]
+      case .other: [second.client]
+      }
+    #expect(connections.beginRequest(over: ends, opened: opened, .none))
     connections.endRequest(over: ends, isMultiplexed: false)
     try #require(send(first.server, "x", 1, 0) == 1)
     var readable = pollfd(fd: first.client, events: Int16(POLLIN), revents: 0)
     try #require(poll(&readable, 1, -1) == 1)
-    #expect(connections.beginRequest(over: others, .none))
-    #expect(!connections.beginRequest(over: ends, .none))
+    #expect(connections.beginRequest(over: others, opened: [], .none))
+    #expect(!connections.beginRequest(over: ends, opened: [], .none))
     for pair in [first, second] { #expect(connections.close(pair.client) == 0) }
   }
 

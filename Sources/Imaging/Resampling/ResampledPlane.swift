@@ -51,6 +51,10 @@ final class ResampledPlane {
     size = PictureSize(width: columns.count, height: rows.count)
     shared = ChromaSampling(
       horizontal: joined.width < stored.width ? 2 : 1, vertical: joined.height < stored.height ? 2 : 1)
+    // The loops in C read what the plan says.
+    precondition(
+      (stored.width + shared.horizontal - 1) / shared.horizontal == joined.width
+        && (stored.height + shared.vertical - 1) / shared.vertical == joined.height, "the plan is of another plane")
     scratch = .allocate(capacity: (joined.width + 7) / 8 * 8 * Self.groupRows)
     // Whole vectors of four times 8.
     stride = (size.width + 31) / 32 * 32

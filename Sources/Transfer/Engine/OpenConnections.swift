@@ -49,10 +49,13 @@ final class OpenConnections {
   }
 
   /// Records that a request is about to be sent over a connection.
+  /// - Parameter opened: The sockets that were opened for it, of which it is likely to be one. With many that are being connected
+  ///   it would take long to ask the endpoints of all.
   /// - Returns: Whether it may be sent: no data has arrived since the last response.
-  func beginRequest(over ends: Endpoints, _ layers: ConnectionLayers) -> Bool {
+  func beginRequest(over ends: Endpoints, opened: [Int32], _ layers: ConnectionLayers) -> Bool {
     if let known = connections[ends] { return !known.isIdle || !layers.hasUnreadBytes(in: known.socket) }
-    if let socket = unused.first(where: { Endpoints(of: $0) == ends }) {
+    let isIts = { Endpoints(of: $0) == ends }
+    if let socket = opened.last(where: { unused.contains($0) && isIts($0) }) ?? unused.first(where: isIts) {
       unused.remove(socket)
       connections[ends] = Connection(socket: socket)
       endpoints[socket] = ends

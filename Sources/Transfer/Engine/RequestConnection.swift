@@ -19,6 +19,8 @@ struct RequestConnection {
   private let addressPolicy: AddressPolicy
   private let openConnections: OpenConnections
   private var endpoints: OpenConnections.Endpoints?
+  /// The sockets that were opened for it.
+  private var openedSockets: [curl_socket_t] = []
   private var refusedAddresses: [IPAddress] = []
   private var otherRefusal: String?
   private var hasAllowedAddress = false
@@ -61,13 +63,14 @@ struct RequestConnection {
     let type = target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
     let socket = Glibc.socket(target.pointee.family, type, target.pointee.protocol)
     openConnections.add(socket)
+    openedSockets.append(socket)
     return socket
   }
 
   /// Whether the request may be sent over the connection that libcurl chose. If not, it needs a new one.
   mutating func maySendRequest(over endpoints: OpenConnections.Endpoints) -> Bool {
     self.endpoints = endpoints
-    hasUnexpectedBytes = !openConnections.beginRequest(over: endpoints, layers) && !isNew
+    hasUnexpectedBytes = !openConnections.beginRequest(over: endpoints, opened: openedSockets, layers) && !isNew
     return !hasUnexpectedBytes
   }
 
