@@ -11,7 +11,7 @@
 struct libheif cheif_libheif;
 _Thread_local int64_t cheif_max_pixels;
 _Thread_local int cheif_bits;
-_Thread_local int cheif_full_range;
+_Thread_local struct cheif_first cheif_first;
 
 int cheif_load(void) {
   static int is_loaded = 0;
@@ -51,7 +51,7 @@ static struct heif_error set_colour(const struct cheif_planes *planes, struct he
 struct heif_error cheif_copy_planes(const struct cheif_planes *planes, struct heif_image **result) {
   int is_grey = planes->chroma == heif_chroma_monochrome;
   if ((int64_t)planes->width * planes->height > cheif_max_pixels || planes->bits != cheif_bits) return cheif_damaged;
-  if (cheif_full_range < 0) cheif_full_range = planes->full_range;
+  if (!cheif_first.is_known) cheif_first = (struct cheif_first){1, is_grey, planes->full_range};
   struct heif_image *image = NULL;
   struct heif_error error = cheif_libheif.heif_image_create_(
     planes->width, planes->height, is_grey ? heif_colorspace_monochrome : heif_colorspace_YCbCr, planes->chroma, &image);
@@ -145,18 +145,19 @@ enum cheif_failure cheif_failure_of(struct heif_error error, int system_error) {
   }
 }
 
-/// Whether the levels of a decoded picture have the limited range. What the file says precedes what the coded picture says
-/// (ISO/IEC 14496-12, ColourInformationBox).
-static int has_limited_range(const cheif_picture *picture) {
+/// Whether a decoded picture is grey and its levels have the limited range. What the file says of the range precedes what the coded
+/// picture says (ISO/IEC 14496-12, ColourInformationBox), unless libheif does not know the colours of the file.
+static int has_limited_levels(const cheif_picture *picture) {
+  if (!cheif_first.is_known || !cheif_first.is_grey) return 0;
   struct heif_color_profile_nclx *profile = NULL;
   struct heif_error error = cheif_libheif.heif_image_handle_get_nclx_color_profile_(picture->handle, &profile);
-  if (error.code != heif_error_Ok || profile == NULL) return cheif_full_range == 0;
-  int is_limited = !profile->full_range_flag;
-  cheif_libheif.heif_nclx_color_profile_free_(profile);
-  return is_limited;
+  int full_range = error.code == heif_error_Ok && profile != NULL ? profile->full_range_flag : cheif_first.full_range;
+  // There may be one in spite of an error.
+  if (profile != NULL) cheif_libheif.heif_nclx_color_profile_free_(profile);
+  return !full_range;
 }
 
-static enum cheif_failure decode(cheif_picture *picture, int grey) {
+static enum cheif_failure decode(cheif_picture *picture) {
   picture->context = cheif_libheif.heif_context_alloc_();
   if (picture->context == NULL) return CHEIF_NO_MEMORY;
   cheif_libheif.heif_context_set_max_decoding_threads_(picture->context, 0);
@@ -179,13 +180,12 @@ static enum cheif_failure decode(cheif_picture *picture, int grey) {
   picture->plane =
     cheif_libheif.heif_image_get_plane_readonly_(picture->image, heif_channel_interleaved, &picture->stride);
   // libheif makes grey samples colours without regard to their range.
-  picture->limited = grey && has_limited_range(picture);
+  picture->limited = has_limited_levels(picture);
   int valid = picture->bits <= 16 && (picture->wide ? picture->bits >= 8 : picture->bits == 8);
   return picture->plane != NULL && valid ? CHEIF_OK : CHEIF_UNSUPPORTED;
 }
 
-cheif_picture *cheif_decode(
-  int descriptor, int64_t size, int64_t max_pixels, int bits, int grey, enum cheif_failure *failure) {
+cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
   cheif_picture *picture = calloc(1, sizeof *picture);
   *failure = picture == NULL ? CHEIF_NO_MEMORY : CHEIF_OK;
   if (picture == NULL) return NULL;
@@ -193,8 +193,8 @@ cheif_picture *cheif_decode(
   picture->deep = bits > 8;
   cheif_max_pixels = max_pixels;
   cheif_bits = bits;
-  cheif_full_range = -1;
-  *failure = decode(picture, grey);
+  cheif_first = (struct cheif_first){0};
+  *failure = decode(picture);
   if (*failure == CHEIF_OK) return picture;
   int error = errno;
   cheif_close(picture);
@@ -263,9 +263,8 @@ void cheif_close(cheif_picture *picture) {
 
 int cheif_load(void) { return 0; }
 const char *cheif_version(void) { return ""; }
-cheif_picture *cheif_decode(
-  int descriptor, int64_t size, int64_t max_pixels, int bits, int grey, enum cheif_failure *failure) {
-  (void)descriptor, (void)size, (void)max_pixels, (void)bits, (void)grey;
+cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
+  (void)descriptor, (void)size, (void)max_pixels, (void)bits;
   *failure = CHEIF_UNSUPPORTED;
   return NULL;
 }

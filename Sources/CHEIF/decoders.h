@@ -38,8 +38,11 @@ extern struct libheif cheif_libheif;
 extern _Thread_local int64_t cheif_max_pixels;
 /// The bits of its samples. Others are an error: libheif copies pictures of a grid without comparing them.
 extern _Thread_local int cheif_bits;
-/// Whether the samples of the first picture that was decoded have the full range; -1 before.
-extern _Thread_local int cheif_full_range;
+/// The first picture that this thread has decoded since `cheif_decode` was called: the primary one, or the first of its grid.
+struct cheif_first {
+  int is_known, is_grey, full_range;
+};
+extern _Thread_local struct cheif_first cheif_first;
 
 /// A decoded picture of planes of Y, or of Y, Cb and Cr.
 struct cheif_planes {

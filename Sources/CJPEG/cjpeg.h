@@ -26,9 +26,9 @@ typedef struct {
   int in_header;                  // 1 while the header is read.
   char warning[JMSG_LENGTH_MAX];  // The first warning about bytes between the header's segments; empty without one.
   int accepts_damage;             // 1 when damaged pixels are no error.
-  size_t damages;                 // The number of warnings about damaged pixels.
+  size_t damages;                 // The number of warnings about damaged pixels, or a missing end.
   int damage_code;                // The J_MESSAGE_CODE of the first.
-  char damage[JMSG_LENGTH_MAX];   // The first warning about damaged pixels; empty without one.
+  char damage[JMSG_LENGTH_MAX];   // The first of them; empty without one.
   int damaged_scan;               // The scan of that warning, from 1.
   unsigned int damaged_row;       // The row of MCUs in it, from 0.
 } cjpeg_failure;
@@ -42,7 +42,7 @@ static inline void cjpeg_escape(j_common_ptr codec) {
   longjmp(failure->escape, 1);
 }
 
-/// Stores the first warning about damaged pixels, or makes it an error. It is always one when the data end within the first row of
+/// Stores the first warning about damaged pixels or a missing end, or makes it an error. It is always one when the data end within the first row of
 /// MCUs, as nothing would be left of the picture.
 static inline void cjpeg_damage(j_common_ptr codec) {
   cjpeg_failure *failure = (cjpeg_failure *)codec->err;

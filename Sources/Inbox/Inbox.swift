@@ -10,7 +10,7 @@ package struct Inbox: Sendable {
   package let path: String
 
   /// One more lock file to honour, anywhere.
-  var extraLock: String?
+  package internal(set) var extraLock: String?
 
   /// Another folder whose locks to honour. Default: nil, none.
   private let sharedInbox: String?

@@ -98,7 +98,7 @@ package struct ResultKey: Sendable, Hashable {
   /// The text without the source's SHA-256.
   package let settings: String
 
-  /// Whether results of sources with damaged pixels have the key `ofDamagedSource`, or are none.
+  /// Whether sources whose damage is an error without `DamagePolicy.accept` have results, of the key `ofDamagedSource`.
   package let acceptsDamage: Bool
 
   /// - Parameters:
@@ -135,7 +135,7 @@ package struct ResultKey: Sendable, Hashable {
 
   private static let damageMark = " damaged"
 
-  /// The key of the result of a source with damaged pixels. The source has no result where these are not accepted.
+  /// The key of the result of a source that is an error without `DamagePolicy.accept`, mostly because its pixels are damaged.
   package var ofDamagedSource: ResultKey {
     Self(self, settings: settings + Self.damageMark, text: text + Self.damageMark)
   }

@@ -74,6 +74,22 @@ import Testing
     #expect(try mail().contains("by backup.lock (until noon)"))
   }
 
+  @Test(arguments: [false, true])
+  func `so is a file of --lock-file, also one that is relative to the current folder`(isRelative: Bool) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let path = folders.folder.file("night.lck")
+    try Data().write(to: URL(fileURLWithPath: path))
+    let lock = ["--quiet", "--lock-wait", "0.1", "--lock-file", isRelative ? "night.lck" : path]
+    func mail() throws -> String {
+      try DarkroomProcess.run(["run"] + folders.options + lock, in: folders.folder).expect(status: 75).error
+    }
+    #expect(try mail().contains("night.lck"))
+    #expect(try mail().isEmpty)
+    try Data("until noon".utf8).write(to: URL(fileURLWithPath: path))
+    #expect(try mail().contains("night.lck (until noon)"))
+  }
+
   @Test func `a list without entries fails with --fail-empty, also for who waits`() throws {
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "")

@@ -180,6 +180,12 @@ import Testing
         "limited.grid.avif",
         "avifenc(p.convert('L'), path, '--grid', '2x1', '-r', 'limited', '-y', '400', '--min', '0', '--max', '4')", "L"
       ),
+      (
+        "limited.bare.avif",
+        "avifenc(p.convert('L'), path, '-r', 'limited', '-y', '400', '--min', '0', '--max', '4'); "
+          + "data = open(path, 'rb').read(); assert b'colrnclx' in data; "
+          + "open(path, 'wb').write(data.replace(b'colrnclx', b'freenclx'))", "L"
+      ),
       ("heic", "p.convert('L').save(path, 'HEIF', quality=95)", "L"),
       ("colour.avif", "avifenc(p.convert('L').convert('RGB'), path, '-y', '444', '--min', '0', '--max', '4')", "RGB"),
     ])

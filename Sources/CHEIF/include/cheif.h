@@ -29,10 +29,8 @@ typedef struct cheif_picture cheif_picture;
 /// - `size`: its size in bytes.
 /// - `max_pixels`: the most pixels of a coded picture in it.
 /// - `bits`: the bits of a sample in each coded picture. Rows have 16 bits per sample if these are more than 8.
-/// - `grey`: 1 when the coded pictures have no chroma.
 /// - Returns: NULL when it failed, with the reason in `failure`.
-cheif_picture *cheif_decode(
-  int descriptor, int64_t size, int64_t max_pixels, int bits, int grey, enum cheif_failure *failure);
+cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure);
 
 int cheif_width(const cheif_picture *picture);
 int cheif_height(const cheif_picture *picture);

@@ -23,7 +23,8 @@ struct KnownTrouble {
     guard status.lock_wait_over == true else { return }
     locks = Set(
       status.pauses.compactMap(\.lock).filter { name in
-        let isElsewhere = name.hasPrefix("/")
+        // The file of --lock-file, which may be relative to the current folder, is called as it was given.
+        let isElsewhere = name.hasPrefix("/") || name == folders.inbox.extraLock
         let lock = isElsewhere ? try? FileStatus(of: name) : try? folders.inbox.folder.status(of: name)
         return (lock ?? nil).map { $0.identity.changed < written } == true
       })

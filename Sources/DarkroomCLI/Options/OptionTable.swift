@@ -30,7 +30,7 @@ enum OptionTable {
   private static let oneCommand = [
     Option(
       "name", \.jobName, .text("JOB"), of: ["add", "run", "shard"], isForOneCall: true,
-      default: "the file's, or urls-TIME", "the job's name; for run, that of the manifest from standard input"),
+      default: "the file's, urls-TIME or stdin", "the job's name; for run, that of the manifest from standard input"),
     Option(
       "shards", \.shards, .whole(1...10_000), of: ["shard"], isForOneCall: true,
       "required: into how many shards to divide a manifest, ten to fifty times the number of processes that will do them"

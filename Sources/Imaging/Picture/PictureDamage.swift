@@ -67,7 +67,7 @@ package enum DamagePolicy: String, CaseIterable, Sendable {
   case accept
 }
 
-/// The damage of pixels that a decoder goes on after, or ends with.
+/// The damage of pixels that a decoder goes on after, or ends with, or that is behind them.
 struct AcceptedDamage {
   private let policy: DamagePolicy
   /// The first damage; nil without any.

@@ -67,6 +67,7 @@ enum DecodingReply: Sendable, Equatable {
       let damage =
         kind == 0
         ? nil : PictureDamage(PictureDamage.Kind.allCases[Int(kind) - 1], text, isAccepted: isAccepted == 1)
+      guard (damage?.isAccepted ?? false) == (isAccepted == 1) else { return nil }
       self = .finished(
         ImagePassResult(source: source, output: output, damage: damage), previewBytes: previewBytes)
     case 3:

@@ -7,8 +7,6 @@ struct HEIFContainer {
   /// The bits of a sample.
   let bits: Int
   let hasAlpha: Bool
-  /// Whether it has no chroma.
-  let isMonochrome: Bool
   /// Whether it has no chroma, and no profile for colours.
   let isGrey: Bool
   let chroma: ChromaSampling
@@ -46,8 +44,7 @@ struct HEIFContainer {
     (width, height, pixels) = (visible.width, visible.height, picture.size.width * picture.size.height)
     largestCodedPixels = max(picture.largestCodedPixels, coded?.largestCodedPixels ?? 0)
     metadata = readsMetadata ? try Self.metadata(number, picture.items, items, file) : Metadata()
-    isMonochrome = picture.isGrey
-    isGrey = isMonochrome && (metadata.colour == .sRGB || metadata.hasGreyProfile)
+    isGrey = picture.isGrey && (metadata.colour == .sRGB || metadata.hasGreyProfile)
   }
 
   private static func boxes(_ file: FileReader, _ size: Int64) throws(ImagingError) -> [HEIFBox] {

@@ -39,8 +39,7 @@ final class HEIFDecoder: RowDecoder {
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
     var failure = CHEIF_OK
     picture = cheif_decode(
-      descriptor, size, Int64(container.largestCodedPixels), Int32(container.bits), container.isMonochrome ? 1 : 0,
-      &failure)
+      descriptor, size, Int64(container.largestCodedPixels), Int32(container.bits), &failure)
     switch failure {
     case CHEIF_OK: break
     case CHEIF_IO: throw .io(errno, doing: "the picture cannot be read")

@@ -67,6 +67,8 @@ final class JPEGFailure {
     // Of several scans others may be missing.
     if lacksOnlyEnd, !isMultiScan, !isArithmetic { return .behindRows(text) }
     let complete = min(Int(storage.pointee.damaged_row) * rows, height)
+    // What is noticed behind the last row may be anywhere.
+    if complete == height, !isMultiScan { return PictureDamage(.anywhere, text) }
     let scan = Int(storage.pointee.damaged_scan) + (complete == height ? 1 : 0)
     let isRefined = isMultiScan && scan > 1
     return PictureDamage(isRefined ? .refinement("scan", number: scan) : .rows(complete, of: height), text)
