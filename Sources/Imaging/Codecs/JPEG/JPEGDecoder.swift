@@ -140,7 +140,13 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
 
   func finish() throws(ImagingError) {
     if accepted.isAtEnd || cjpeg_finish_decompress(codec) == 1 { return }
-    try accepted.end(with: failure.whileDecoding, hasRows: true, .rows(info.height, of: info.height))
+    let error = failure.whileDecoding
+    // The decoder of arithmetic codes does not warn of bits that are missing in front of the error.
+    if codec.pointee.arith_code != 0 {
+      try accepted.end(with: error, hasRows: true, .anywhere)
+    } else {
+      try accepted.endAfterRows(with: error)
+    }
   }
 
   private func begin(isCancelled: () -> Bool) throws(ImagingError) {
