@@ -42,8 +42,8 @@ static inline void cjpeg_escape(j_common_ptr codec) {
   longjmp(failure->escape, 1);
 }
 
-/// Stores the first warning about damaged pixels or a missing end, or makes it an error. It is always one when the data end within the first row of
-/// MCUs, as nothing would be left of the picture.
+/// Stores the first warning about damaged pixels or a missing end, or makes it an error. It is always one when the data end within
+/// the first row of MCUs, as nothing would be left of the picture.
 static inline void cjpeg_damage(j_common_ptr codec) {
   cjpeg_failure *failure = (cjpeg_failure *)codec->err;
   if (!failure->accepts_damage || failure->in_header || !codec->is_decompressor) cjpeg_escape(codec);
