@@ -43,13 +43,16 @@ static inline void cjpeg_escape(j_common_ptr codec) {
 }
 
 /// Stores the first warning about damaged pixels or a missing end, or makes it an error. It is always one when the data end within
-/// the first row of MCUs, as nothing would be left of the picture.
+/// the first row of MCUs, as nothing would be left of the picture; that of a file that was cut off if it ends there too.
 static inline void cjpeg_damage(j_common_ptr codec) {
   cjpeg_failure *failure = (cjpeg_failure *)codec->err;
   if (!failure->accepts_damage || failure->in_header || !codec->is_decompressor) cjpeg_escape(codec);
   j_decompress_ptr picture = (j_decompress_ptr)codec;
   int is_restart = picture->unread_marker >= JPEG_RST0 && picture->unread_marker <= JPEG_RST0 + 7;
-  if (codec->err->msg_code == JWRN_HIT_MARKER && !is_restart && !cjpeg_has_row(picture)) cjpeg_escape(codec);
+  if (codec->err->msg_code == JWRN_HIT_MARKER && !is_restart && !cjpeg_has_row(picture)) {
+    if (((cjpeg_source *)picture->src)->ended) ERREXIT(codec, JERR_INPUT_EOF);
+    cjpeg_escape(codec);
+  }
   if (failure->damages++ > 0) return;
   failure->damage_code = codec->err->msg_code;
   failure->manager.format_message(codec, failure->damage);

@@ -38,11 +38,18 @@ static inline boolean cjpeg_has_row(j_decompress_ptr codec) {
   return codec->input_scan_number > 1 || codec->input_iMCU_row > 0;
 }
 
+/// Whether the file may end before a row of MCUs is complete. The decoder, which reads ahead, meets the end of a picture of one
+/// row before that row is complete; `cjpeg_damage` ends it if a bit is missing, of which the decoder of arithmetic codes does
+/// not warn.
+static inline boolean cjpeg_may_end_within_row(j_decompress_ptr codec) {
+  return codec->total_iMCU_rows == 1 && !codec->arith_code;
+}
+
 /// Continues after the end of the file as if the picture ended there: libjpeg fills the rest. The end is an error before the
 /// first row of MCUs is complete.
 static inline boolean cjpeg_accept_end(j_decompress_ptr codec) {
   cjpeg_source *source = (cjpeg_source *)codec->src;
-  if (!source->accepts_end || !cjpeg_has_row(codec)) ERREXIT(codec, JERR_INPUT_EOF);
+  if (!source->accepts_end || !(cjpeg_has_row(codec) || cjpeg_may_end_within_row(codec))) ERREXIT(codec, JERR_INPUT_EOF);
   source->ended = 1;
   WARNMS(codec, JWRN_JPEG_EOF);
   source->buffer[0] = 0xFF;

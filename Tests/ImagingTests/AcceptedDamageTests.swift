@@ -149,6 +149,15 @@ import Testing
     #expect(counts.accepted > 20 || kind.name.hasPrefix("bmp") || kind.name.hasPrefix("gif"), "\(counts)")
   }
 
+  /// What one pass over bytes whose damage is accepted finds: damage or an error.
+  private func outcome(
+    _ bytes: some Sequence<UInt8>, _ fixture: PassFixture
+  ) throws -> (damage: PictureDamage?, code: ImagingError.Code?) {
+    var damage: PictureDamage?
+    let code = try code { damage = try accepted(bytes, fixture) }
+    return (damage, code)
+  }
+
   private func code(_ run: () throws -> Void) throws -> ImagingError.Code? {
     do {
       try run()
@@ -199,8 +208,8 @@ import Testing
 
   @Test(
     "a JPEG that lacks its end alone is whole, unless scans may be missing or its decoder does not notice missing bits",
-    arguments: ["jpeg", "jpeg grey", "jpeg 4:4:4 with restarts", "jpeg progressive", "jpeg arithmetic"])
-  func withoutEnd(_ name: String) throws {
+    arguments: ["jpeg", "jpeg grey", "jpeg 4:4:4 with restarts", "jpeg progressive", "jpeg arithmetic"], [203, 8])
+  func withoutEnd(_ name: String, height: Int) throws {
     let fixture = try PassFixture()
     let script =
       name == "jpeg arithmetic"
@@ -208,18 +217,28 @@ import Testing
       rgb.save(path + '.jpg', 'JPEG')
       subprocess.run(['jpegtran', '-arithmetic', '-outfile', path, path + '.jpg'], check=True)
       """ : try #require(Self.kinds.first { $0.name == name }).script
-    let whole = try whole(script, fixture)
+    // 8 rows are a single one of blocks.
+    let whole = try whole("rgb = rgb.crop((0, 0, 149, \(height)))\n" + script, fixture)
     #expect(try accepted(whole, fixture, as: "all.png") == nil)
     let isTold = !["jpeg progressive", "jpeg arithmetic"].contains(name)
     for missing in 1...2 {
       let bytes = whole.dropLast(missing)
       #expect(try fixture.code(of: bytes) == .imageTruncated)
-      let damage = try accepted(bytes, fixture)
+      let (damage, code) = try outcome(bytes, fixture)
+      if name == "jpeg arithmetic", height == 8 {
+        #expect(code == .imageTruncated)
+        continue
+      }
       #expect(damage?.kind == (isTold ? .harmless : .pixels) && damage?.isAccepted == true, "\(damage as Any)")
       #expect(
         try PassFixture.bytes(fixture.folder.file("accepted.png")) == PassFixture.bytes(fixture.folder.file("all.png")))
     }
-    for missing in 4...6 { #expect(try accepted(whole.dropLast(missing), fixture)?.kind == .pixels, "\(missing)") }
+    for missing in 4...6 {
+      let (damage, code) = try outcome(whole.dropLast(missing), fixture)
+      // Without one bit the only row is not complete, and later scans refine it.
+      let isRead = height > 8 || name == "jpeg progressive"
+      #expect(code == (isRead ? nil : .imageTruncated) && damage?.kind == (isRead ? .pixels : nil), "\(missing)")
+    }
   }
 
   @Test("a progressive JPEG that ends within the header of a later scan is read up to there")
@@ -230,11 +249,7 @@ import Testing
     #expect(scans.count == 10)
     for (index, scan) in scans.enumerated() {
       for place in (scan + 1)...(scan + 8) {
-        let source = try fixture.write(whole.prefix(place))
-        var damage: PictureDamage?
-        let code = try code {
-          damage = try fixture.pass(source, to: fixture.folder.file("out"), options: Self.accepting).damage
-        }
+        let (damage, code) = try outcome(whole.prefix(place), fixture)
         #expect(code == (index == 0 ? .imageTruncated : nil), "\(place)")
         #expect(damage?.kind == (index == 0 ? nil : .pixels))
         // The decoder may still be in the scan before, whose last bits it reads ahead.
@@ -254,11 +269,7 @@ import Testing
     let count = bytes[(name.lowerBound - 4)..<name.lowerBound].reduce(0) { $0 << 8 | Int($1) }
     bytes[name.upperBound + count] ^= 1
     #expect(try fixture.code(of: bytes) == .imageCorrupt)
-    let source = try fixture.write(bytes)
-    var damage: PictureDamage?
-    let code = try code {
-      damage = try fixture.pass(source, to: fixture.folder.file("out"), options: Self.accepting).damage
-    }
+    let (damage, code) = try outcome(bytes, fixture)
     #expect(code == (isRead ? nil : .imageCorrupt))
     #expect(damage == (isRead ? PictureDamage(.pixels, "somewhere: \(chunk): CRC error") : nil))
   }

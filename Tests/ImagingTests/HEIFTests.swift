@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct HEIFTests {
   /// Makes AVIF with Pillow (libavif) and avifenc, HEIC with pillow-heif (x265).
-  private static let encoders = """
+  static let encoders = """
     import subprocess
     from PIL import ImageOps
     import pillow_heif
@@ -158,58 +158,6 @@ import Testing
       print('near')
       """, [fixture.folder.path])
     #expect(printed == "near")
-  }
-
-  @Test(
-    "grey stays grey, with the levels that Pillow reads",
-    arguments: [
-      ("avif", "p.convert('L').save(path, 'AVIF', quality=95, subsampling='4:0:0')", "L"),
-      ("deep.avif", "avifenc(p.convert('L'), path, '-y', '400', '-d', '10', '--min', '0', '--max', '4')", "I;16"),
-      ("alpha.avif", "avifenc(alpha(p.convert('L')), path, '-y', '400', '--min', '0', '--max', '4')", "LA"),
-      ("grid.avif", "avifenc(p.convert('L'), path, '--grid', '2x1', '-y', '400', '--min', '0', '--max', '4')", "L"),
-      ("limited.avif", "avifenc(p.convert('L'), path, '-r', 'limited', '-y', '400', '--min', '0', '--max', '4')", "L"),
-      (
-        "limited.deep.avif",
-        "avifenc(p.convert('L'), path, '-r', 'limited', '-y', '400', '-d', '10', '--min', '0', '--max', '4')", "I;16"
-      ),
-      (
-        "limited.alpha.avif",
-        "avifenc(alpha(p.convert('L')), path, '-r', 'limited', '-y', '400', '--min', '0', '--max', '4')", "LA"
-      ),
-      (
-        "limited.grid.avif",
-        "avifenc(p.convert('L'), path, '--grid', '2x1', '-r', 'limited', '-y', '400', '--min', '0', '--max', '4')", "L"
-      ),
-      (
-        "limited.bare.avif",
-        "avifenc(p.convert('L'), path, '-r', 'limited', '-y', '400', '--min', '0', '--max', '4'); "
-          + "data = open(path, 'rb').read(); assert b'colrnclx' in data; "
-          + "open(path, 'wb').write(data.replace(b'colrnclx', b'freenclx'))", "L"
-      ),
-      ("heic", "p.convert('L').save(path, 'HEIF', quality=95)", "L"),
-      ("colour.avif", "avifenc(p.convert('L').convert('RGB'), path, '-y', '444', '--min', '0', '--max', '4')", "RGB"),
-    ])
-  func grey(_ name: String, _ script: String, _ mode: String) throws {
-    let fixture = try PassFixture()
-    _ = try PassFixture.python(
-      Self.encoders + "p = picture(128, 64)\npath = f'{sys.argv[1]}/\(name)'\n" + script
-        + "\np.convert('L').save(f'{sys.argv[1]}/p.png')", [fixture.folder.path, packageRoot + "/Samples"])
-    for (recipe, output) in [("none", "out"), ("sepia(1)", "sepia"), ("resize(fit 32 32)", "small")] {
-      try fixture.pass(
-        fixture.folder.file(name), to: fixture.folder.file(output), recipe: recipe, options: OutputOptions(format: .png)
-      )
-    }
-    let printed = try PassFixture.python(
-      """
-      a, b = (Image.open(f'{sys.argv[1]}/{name}') for name in ('p.png', 'out'))
-      levels = np.asarray(b).astype(int)
-      if b.mode == 'I;16': levels = levels // 257
-      if levels.ndim > 2: levels = levels[..., 0]
-      d = np.abs(np.asarray(a).astype(int) - levels)
-      print(b.mode, 'near' if d.mean() < 3 else d.mean(), Image.open(f'{sys.argv[1]}/small').mode,
-            Image.open(f'{sys.argv[1]}/sepia').convert('RGB').getpixel((5, 5))[2] < levels[5, 5])
-      """, [fixture.folder.path])
-    #expect(printed == "\(mode) near \(mode) True")
   }
 
   @Test("without a colour box the colours are those that AV1 says", arguments: ["12/13/0", "9/8/0", "1/13/0", "2/2/0"])
