@@ -383,6 +383,7 @@ package final class Darkroom {
     case .operation(.hostAnswered(let record)): jobs.scheduler.hostAnswered(record.id)
     case .operation(.downloadEnded(let record)): jobs.flow.downloadEnded(record, backoff: configuration.backoff)
     case .operation(.operationsEnded(let record)): jobs.flow.operationsEnded(record, configuration)
+    case .operation(.filesChecked): jobs.flow.filesChecked(configuration)
     case .delivery(let message):
       try jobs.handle(message)
       if case .reported = message { notices.wake() }

@@ -278,6 +278,28 @@ package final class PhotoRecord: Sendable {
     }
   }
 
+  /// `new → filtered`, with the existing result of an unchanged file, for which no operation was needed. In any other state nothing
+  /// changes.
+  /// - Parameters:
+  ///   - began: When the file began to be read.
+  ///   - read: When it was read.
+  package func confirm(
+    _ source: Source, with delivered: DeliveredResult, since began: ContinuousClock.Instant,
+    read: ContinuousClock.Instant
+  ) {
+    let now = ContinuousClock.now
+    live.withLock {
+      guard $0.state == .new else { return }
+      ($0.state, $0.source, $0.reused) = (.filtered, source, delivered)
+      $0.source?.picture = delivered.sourcePicture
+      $0.isSourceChanged = false
+      $0.attempts += 1
+      $0.timings.queued = admitted.duration(to: began).milliseconds
+      $0.timings.download = began.duration(to: read).milliseconds
+      $0.timings.filter = read.duration(to: now).milliseconds
+    }
+  }
+
   /// To `failed`, except from `failed` and `cancelled`. Even the result of a filtered record may be undeliverable.
   package func fail(_ failure: EntryFailure) {
     live.withLock {

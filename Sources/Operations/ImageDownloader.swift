@@ -371,7 +371,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 }
 
 extension PhotoRecord.Source {
-  fileprivate init(_ outcome: TransferOutcome) {
+  init(_ outcome: TransferOutcome) {
     self.init(
       finalURL: outcome.finalURL, httpStatus: outcome.httpStatus, bytes: outcome.bytes, sha256: outcome.sha256,
       contentType: outcome.contentType)

@@ -44,8 +44,9 @@ package final class PendingOperations {
   /// The decoders for filtrations.
   package let decoding: DecodingAccess
 
-  let shared = SharedDownloads()
-  private let sharedFiltrations = SharedFiltrations()
+  /// The operations whose results others wait for.
+  let shared = (downloads: SharedDownloads(), filtrations: SharedFiltrations())
+  private let unchanged: UnchangedFiles
   private let resultFolders = ResultFolders()
   package private(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
   private var engine: TransferEngine
@@ -64,6 +65,8 @@ package final class PendingOperations {
     case downloadEnded(PhotoRecord)
     /// Both operations have finished, after `downloadEnded`.
     case operationsEnded(PhotoRecord)
+    /// Files were checked: `takeUnchanged` is to be called.
+    case filesChecked
   }
 
   /// - Parameters:
@@ -76,6 +79,7 @@ package final class PendingOperations {
     self.engine = engine
     self.decoding = decoding ?? DecodingAccess(pool: DecodingPool(configuration))
     self.report = report
+    unchanged = UnchangedFiles { report(.filesChecked) }
     self.configuration = configuration
     room = QueueRoom(
       window: configuration.downloads.window, filtrations: configuration.filtrations, slow: configuration.slowLimit,
@@ -157,11 +161,15 @@ package final class PendingOperations {
     room.lowestPriority(held: inProgress.count + undelivered)
   }
 
-  package var isIdle: Bool { inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting } }
+  /// Whether nothing runs: no operation, and no check of files.
+  package var isIdle: Bool {
+    unchanged.isIdle && inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting }
+  }
 
   // MARK: Entries
 
-  /// Starts an entry's chain, download → filter.
+  /// Starts an entry's chain, download → filter. If it may be a file that is unchanged, that is found out before the operations are
+  /// queued, from the next `checkFiles` on.
   /// - Parameters:
   ///   - earlier: The results of earlier runs of the job.
   ///   - reportsBeginning: Whether `downloadBegan` is reported.
@@ -176,7 +184,7 @@ package final class PendingOperations {
     let (output, keepsOriginals) = (configuration.output, configuration.keepOriginals)
     earlier.mayBeReused = !isRefreshing
     earlier.folders = resultFolders
-    let results = ResultAccess(cache: cache, earlier: earlier, shared: sharedFiltrations)
+    let results = ResultAccess(cache: cache, earlier: earlier, shared: shared.filtrations)
     let picture =
       state == nil
       ? ImageFiltration(
@@ -193,13 +201,13 @@ package final class PendingOperations {
       delivered: { [earlier] request in
         record.needsBytes
           ? nil : earlier.source(of: record.entry, by: request, output: output, keepsOriginals: keepsOriginals)
-      }, shared: shared, rules: configuration.hosts, endings: downloadEndings,
+      }, shared: shared.downloads, rules: configuration.hosts, endings: downloadEndings,
       report: report, reportsBeginning: reportsBeginning, reportsAnswer: reportsAnswer
     ) {
-      [earlier, report, sharedFiltrations, weak picture] record in
+      [earlier, report, filtrations = shared.filtrations, weak picture] record in
       if let filtration = picture {
         if keepsOriginals { record.stageOriginal(besides: earlier) }
-        sharedFiltrations.join(filtration)
+        filtrations.join(filtration)
       }
       report(.downloadEnded(record))
     }
@@ -211,9 +219,49 @@ package final class PendingOperations {
       decoding.pool.prepare(for: inProgress.count)
     }
     room.started(rank: record.entry.priority.rank)
-    downloadQueue.addOperation(download)
-    filtrationQueue.addOperation(filtration)
+    if picture != nil, mayBeUnchanged(record, earlier) {
+      unchanged.add(
+        UnchangedFiles.Candidate(record: record, earlier: earlier, engine: engine, output: output, limits: limits))
+    } else {
+      queue(record.id)
+    }
   }
+
+  /// Adds the operations of an entry to the queues.
+  private func queue(_ id: PhotoRecord.ID) {
+    guard let chain = inProgress[id] else { return }
+    downloadQueue.addOperation(chain.download)
+    filtrationQueue.addOperation(chain.filtration)
+  }
+
+  // MARK: Unchanged files
+
+  /// Whether nothing may be left to be done for an entry, if its source is a file and unchanged. Variants wait for one another's
+  /// sources, and an original that is kept is delivered beside the result.
+  private func mayBeUnchanged(_ record: PhotoRecord, _ earlier: EarlierResults) -> Bool {
+    let entry = record.entry
+    return earlier.mayBeReused && !earlier.outputs.isEmpty && !room.isOneByOne && !configuration.keepOriginals
+      && entry.variant == nil && entry.firstRow == nil && record.inherited == nil && !record.needsBytes
+      && record.run.mayReadFiles && SourceLocation.hostName(of: record.url) == nil
+  }
+
+  /// Begins to check the files of entries that were started.
+  package func checkFiles() { unchanged.start() }
+
+  /// Takes the entries whose files were checked and are unchanged: they have ended. The operations of the others are added to the
+  /// queues.
+  package func takeUnchanged() -> [PhotoRecord] {
+    unchanged.takeChecked().filter { record in
+      // It may have been removed since.
+      guard inProgress[record.id]?.download.record === record else { return false }
+      if record.state == .filtered { return true }
+      queue(record.id)
+      return false
+    }
+  }
+
+  /// Lets the queues decide when entries continue whose files are not being checked yet.
+  private func queueUnchecked() { for record in unchanged.takeWaiting() { queue(record.id) } }
 
   package func downloadHasEnded(_ record: PhotoRecord) {
     guard inProgress[record.id]?.isDownloading == true else { return }
@@ -242,6 +290,7 @@ package final class PendingOperations {
     downloadQueue.isSuspended = true
     filtrationQueue.isSuspended = true
     setOneByOne(false)
+    queueUnchecked()
   }
 
   package func resumeAll() {
@@ -261,6 +310,7 @@ package final class PendingOperations {
     let filters = inProgress.values.contains { !$0.isDownloading }
     downloadQueue.isSuspended = !isIdle || filters
     filtrationQueue.isSuspended = !isIdle || !filters
+    queueUnchecked()
   }
 
   private func setOneByOne(_ isOn: Bool) {

@@ -90,7 +90,7 @@ final class Downloads: Sendable {
     }
     return try requests.map { group in
       try group.map { path, request in
-        close(request.destination)
+        close(try #require(request.destination))
         return (try #require(results.withLock { $0[path] }), try Data(contentsOf: URL(fileURLWithPath: path)))
       }
     }

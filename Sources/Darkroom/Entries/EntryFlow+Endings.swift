@@ -56,6 +56,14 @@ extension EntryFlow {
     decide(on: record, configuration, mayBePortal: checkRedirect(of: record))
   }
 
+  /// Handles files that were checked: entries whose files are unchanged have ended without operations.
+  func filesChecked(_ configuration: Configuration) {
+    for record in pending.takeUnchanged() {
+      downloadEnded(record, backoff: configuration.backoff)
+      operationsEnded(record, configuration)
+    }
+  }
+
   /// Decides what happens to an entry whose operations have both finished.
   /// - Parameters:
   ///   - mayBePortal: Whether it was redirected to a possible captive portal.

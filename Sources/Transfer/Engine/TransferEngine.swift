@@ -92,6 +92,14 @@ package final class TransferEngine: Sendable {
     return queued.id
   }
 
+  /// Reads a file on the caller's thread, with the limits and digests of any transfer, however long the disk takes.
+  /// - Parameter isCancelled: Asked before each piece is read.
+  package func read(
+    _ request: TransferRequest, isCancelled: () -> Bool
+  ) throws(TransferError) -> TransferOutcome {
+    try request.readFile(configuration, isCancelled: isCancelled)
+  }
+
   /// Completes a transfer with `cancelled`, unless it has completed or is about to.
   package func cancel(_ id: TransferID) {
     files.cancel(id)

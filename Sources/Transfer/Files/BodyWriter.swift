@@ -33,9 +33,10 @@ final class BodyWriter {
       throw TransferError(.tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(source) sent more")
     }
     digests.update(piece)
+    guard let destination = request.destination else { return bytes += piece.count }
     var rest = piece
     while !rest.isEmpty {
-      let count = uninterrupted { write(request.destination, rest.baseAddress, rest.count) }
+      let count = uninterrupted { write(destination, rest.baseAddress, rest.count) }
       guard count >= 0 else {
         let number = errno
         throw TransferError(.io, "cannot write what \(source) sends: \(systemMessage(number))", systemError: number)
@@ -49,9 +50,11 @@ final class BodyWriter {
   /// Starts the body again: the destination is emptied.
   /// - Throws: `io`.
   func restart() throws(TransferError) {
-    guard uninterrupted({ ftruncate(request.destination, 0) }) == 0, lseek(request.destination, 0, SEEK_SET) == 0 else {
-      let number = errno
-      throw TransferError(.io, "cannot begin \(source) again: \(systemMessage(number))", systemError: number)
+    if let destination = request.destination {
+      guard uninterrupted({ ftruncate(destination, 0) }) == 0, lseek(destination, 0, SEEK_SET) == 0 else {
+        let number = errno
+        throw TransferError(.io, "cannot begin \(source) again: \(systemMessage(number))", systemError: number)
+      }
     }
     digests = BodyDigests(for: request.checksum)
     bytes = 0

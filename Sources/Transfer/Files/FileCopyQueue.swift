@@ -1,5 +1,4 @@
 import Dispatch
-import Glibc
 import Synchronization
 import System
 
@@ -87,46 +86,10 @@ final class FileCopy: Sendable {
   /// Makes the copy fail with `cancelled` before it reads the next piece.
   func cancel() { isCancelled.store(true, ordering: .relaxed) }
 
-  /// Copies the file, with the limits and digests of any transfer.
+  /// Copies the file.
   func result(_ configuration: TransferConfiguration) -> Result<TransferOutcome, TransferError> {
-    Result { () throws(TransferError) in try copy(configuration) }
-  }
-
-  private func copy(_ configuration: TransferConfiguration) throws(TransferError) -> TransferOutcome {
-    let location = queued.request.location
-    let started = ContinuousClock.now
-    guard let root = configuration.fileRoot else { throw TransferError(.schemeNotAllowed, location.fileNotAllowed) }
-    try checkCancelled()
-    let file = try FileRoot(path: root).open(location)
-    let body = BodyWriter(queued.request, maxBytes: configuration.maxBytes)
-    try body.checkAnnounced(file.size)
-
-    // A large allocation is mapped and unmapped each time, which takes longer than copying a small file.
-    let size = min(max(file.size + 1, 4 << 10), 256 << 10)
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 64)
-    defer { buffer.deallocate() }
-    while true {
-      try checkCancelled()
-      let count = uninterrupted { read(file.descriptor, buffer.baseAddress, buffer.count) }
-      guard count >= 0 else {
-        let number = errno
-        throw TransferError(
-          .io, "cannot read \(location.redacted): \(systemMessage(number))", systemError: number, isOfSource: true)
-      }
-      if count == 0 { break }
-      try body.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    Result { () throws(TransferError) in
+      try queued.request.readFile(configuration) { isCancelled.load(ordering: .relaxed) }
     }
-    guard body.bytes >= file.size else {
-      throw TransferError(.truncated, "\(location.redacted) had \(file.size) bytes and ended after \(body.bytes)")
-    }
-    let seconds = (ContinuousClock.now - started) / .seconds(1)
-    return TransferOutcome(
-      httpStatus: nil, validators: nil, mayBeStored: false, finalURL: location.redacted, bytes: body.bytes,
-      received: body.bytes,
-      sha256: try body.finish(), contentType: nil, requests: RequestCount(), seconds: seconds, answer: nil)
-  }
-
-  private func checkCancelled() throws(TransferError) {
-    if isCancelled.load(ordering: .relaxed) { throw .cancelled(queued.request.location) }
   }
 }

@@ -14,7 +14,7 @@ import TestSupport
     #expect(try server.nextRequest() == "/a")
     let others = try (1..<count).map { try chains.start($0, url: server.url("a")) }
     // The condition is what is waited for; a thread that spins would keep the others from getting there.
-    while chains.pending.shared.waitingCount < count - 1 { usleep(200) }
+    while chains.pending.shared.downloads.waitingCount < count - 1 { usleep(200) }
     return (chains, server, [first] + others)
   }
 

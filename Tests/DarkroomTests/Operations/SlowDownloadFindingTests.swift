@@ -58,7 +58,7 @@ import Transfer
     let (chains, server) = (try Chains(), try server())
     try startFirst(chains, server, pace)
     try chains.start(1, url: server.url(pace.rawValue))
-    while chains.pending.shared.waitingCount < 1 { usleep(200) }
+    while chains.pending.shared.downloads.waitingCount < 1 { usleep(200) }
     #expect(found(chains, atLeast: pace == .many ? 0 : 2) == (pace == .many ? [] : [0, 1]))
     chains.pending.cancelAll()
     _ = chains.ended(2)

@@ -4,6 +4,7 @@ import System
 import TestSupport
 import Transfer
 
+@testable import Ledger
 @testable import Model
 @testable import Operations
 
@@ -17,6 +18,7 @@ final class Chains {
   private let mailbox: Mailbox<PhotoRecord>
   private let downloaded: Mailbox<PhotoRecord>
   private let answered: Mailbox<PhotoRecord>
+  private let checked: Mailbox<Void>
 
   /// A source that is there: a picture of 64 KB.
   static let source = "chelsea-small.png"
@@ -31,7 +33,7 @@ final class Chains {
   ) throws {
     folder = try TemporaryFolder()
     let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
-    let answered = try Mailbox<PhotoRecord>()
+    let (answered, checked) = (try Mailbox<PhotoRecord>(), try Mailbox<Void>())
     var configuration = Configuration(
       inbox: folder.path, outbox: folder.path, filters: try Recipe(parsing: "none"), processors: filtrations)
     configuration.downloads = .fixed(downloads)
@@ -52,12 +54,13 @@ final class Chains {
         whenDownloaded()
         downloaded.post(record)
       case .operationsEnded(let record): mailbox.post(record)
+      case .filesChecked: checked.post(())
       }
     }
     staging = Staging(folder: folder.path, runID: "run-0001")
     self.mailbox = mailbox
     self.downloaded = downloaded
-    self.answered = answered
+    (self.answered, self.checked) = (answered, checked)
   }
 
   deinit { engine.shutdown() }
@@ -73,13 +76,36 @@ final class Chains {
     _ position: Int, url: String = source, recipe: String = "none", priority: Entry.Priority = .normal,
     reportsAnswer: Bool = false, run number: Int = 1, inherited: PhotoRecord.Source? = nil
   ) throws -> PhotoRecord {
-    let folder = JobFolder(path: folder.file("job"), name: "job")
-    let run = RunContext(number: number, runID: staging.runID, folder: folder, staging: staging)
-    let record = PhotoRecord(
-      try .sample(position, url: url, recipe: recipe, priority: priority), run: run, inherited: inherited)
-    pending.start(record, reportsAnswer: reportsAnswer)
+    let entry = try Entry.sample(position, url: url, recipe: recipe, priority: priority)
+    return start(entry, run: number, inherited: inherited, reportsAnswer: reportsAnswer)
+  }
+
+  /// - Parameter earlier: What earlier runs delivered for the entry. Default: nothing.
+  func start(
+    _ entry: Entry, run number: Int = 1, inherited: PhotoRecord.Source? = nil, earlier: [LedgerOutput] = [],
+    reportsAnswer: Bool = false
+  ) -> PhotoRecord {
+    let run = RunContext(number: number, runID: staging.runID, folder: job, staging: staging)
+    let record = PhotoRecord(entry, run: run, inherited: inherited)
+    pending.start(record, earlier: EarlierResults(folder: job, outputs: earlier), reportsAnswer: reportsAnswer)
     return record
   }
+
+  var job: JobFolder { JobFolder(path: folder.file("job"), name: "job") }
+
+  /// Checks the file of the one entry that was started.
+  /// - Returns: Its record, which is taken out of what is in progress, if the file is unchanged.
+  func unchanged() -> PhotoRecord? {
+    pending.checkFiles()
+    checked.wait(alongside: -1, seconds: nil)
+    _ = checked.collect()
+    let record = pending.takeUnchanged().first
+    if let record { pending.remove(record) }
+    return record
+  }
+
+  /// Whether files were checked since the last call.
+  func hasChecked() -> Bool { !checked.collect().isEmpty }
 
   /// The operations of an entry in progress.
   func operations(of position: Int) -> PendingOperations.Chain? {
