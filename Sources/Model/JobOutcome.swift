@@ -101,6 +101,9 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   /// run; nil when there were none.
   package var holds: [HostHold]?
 
+  /// The results of damaged pictures; nil when there are none.
+  package var damaged: DamagedResults?
+
   /// Whether the run's manifest should have replaced that of a live run and was rejected. Its report then goes to
   /// `history`. nil for no.
   package var isRejectedReplacement: Bool?
@@ -108,7 +111,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
   package init(
     state: State, counts: Counts, bytes: Bytes, transfers: Transfers, problems: [Problem], finished: Int,
     elapsed: RunTime.Elapsed? = nil, sinceLast: SinceLast? = nil, bottlenecks: [Bottleneck]? = nil,
-    holds: [HostHold]? = nil, isRejectedReplacement: Bool? = nil
+    holds: [HostHold]? = nil, damaged: DamagedResults? = nil, isRejectedReplacement: Bool? = nil
   ) {
     self.state = state
     self.counts = counts
@@ -120,6 +123,7 @@ package struct JobOutcome: Sendable, Equatable, Codable {
     self.sinceLast = sinceLast
     self.bottlenecks = bottlenecks
     self.holds = holds
+    self.damaged = damaged
     self.isRejectedReplacement = isRejectedReplacement
   }
 }
@@ -146,7 +150,8 @@ extension JobOutcome {
     self.init(
       state: tally.counts.state, counts: tally.counts, bytes: tally.bytes, transfers: transfers, problems: [],
       finished: now, elapsed: elapsed, sinceLast: isFirst ? nil : tally.changes,
-      bottlenecks: bottlenecks.isEmpty ? nil : bottlenecks, holds: holds.isEmpty ? nil : holds)
+      bottlenecks: bottlenecks.isEmpty ? nil : bottlenecks, holds: holds.isEmpty ? nil : holds,
+      damaged: tally.damaged.count > 0 ? tally.damaged : nil)
   }
 
   /// The duration of the run in milliseconds: the difference of the times in the report, unless the wall clock was set
@@ -184,12 +189,14 @@ package struct JobTally: Sendable, Equatable {
   package private(set) var counts = JobOutcome.Counts()
   package private(set) var bytes = JobOutcome.Bytes()
   private(set) var changes = SinceLast()
+  private(set) var damaged = DamagedResults()
 
   package init() {}
 
   package mutating func add(_ row: ReportRow) {
     counts.total += 1
     changes.add(row)
+    damaged.add(row)
     switch row.state {
     case .filtered: counts.filtered += 1
     case .cancelled: counts.cancelled += 1

@@ -66,8 +66,14 @@ import Testing
     try folders.drop("damaged.txt", "cut.jpg\ncut.jpg\nwhole.jpg\n")
     let finished = try folders.run(["--file-root", folders.folder.path] + options)
     #expect(finished.status == status, "\(finished.error)")
-    let rows = try folders.validReport("damaged").entries
+    let report = try folders.validReport("damaged")
+    let rows = report.entries
     #expect(rows.count == 3)
+    let damaged = rows.filter { $0.warnings?.isEmpty == false }
+    let warning = "\(damaged.count) results are of damaged pictures, and may look wrong: \"cut\", \"cut-2\""
+    #expect(report.warnings?.map(\.message) == (damaged.isEmpty ? nil : [warning]))
+    #expect(report.warnings?.first.map { $0.code == "damaged-pictures" && $0.where == "entries[0]" } ?? true)
+    #expect(finished.error.contains("damaged: warning: \(warning)\n") == !damaged.isEmpty, "\(finished.error)")
     return Dictionary(rows.map { ($0.name, $0) }) { first, _ in first }
   }
 

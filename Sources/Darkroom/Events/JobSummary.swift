@@ -28,6 +28,9 @@ package struct JobSummary: Sendable, Equatable {
   /// Whether its manifest should have replaced a live job's and was rejected. The live job continues. Default: false.
   package var isRejectedReplacement = false
 
+  /// The warning about results of damaged pictures; nil without one. Default: nil.
+  package var damaged: String?
+
   /// The warning that `--prune` has removed nothing; nil without one. Default: nil.
   package var notPruned: String?
 

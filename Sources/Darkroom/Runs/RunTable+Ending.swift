@@ -93,7 +93,8 @@ extension JobSummary {
       isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
       problems: outcome.problems.map { ($0.location.isEmpty ? "" : $0.location + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
-      isRejectedReplacement: outcome.isRejectedReplacement == true, notPruned: notPruned,
+      isRejectedReplacement: outcome.isRejectedReplacement == true, damaged: outcome.damaged?.message,
+      notPruned: notPruned,
       pruned: report?.pruned ?? 0, isNewlyNotPruned: notPruned != nil && !plan.earlier.wasNotPruned,
       isEmptyFailure: isEmptyFailure)
   }

@@ -162,6 +162,9 @@ struct EventLog {
     if summary.isRejectedReplacement {
       lines.append(rejected("the job goes on with its earlier manifest" + see(summary)))
     }
+    if let damaged = summary.damaged {
+      lines.append(LogLine(.warning, from: .normal, event: event, job: summary.job, "warning: \(damaged)"))
+    }
     // As with warnings of manifests, what cron mails it mails once.
     if let notPruned = summary.notPruned {
       let least = summary.isNewlyNotPruned ? Settings.Verbosity.quiet : .normal

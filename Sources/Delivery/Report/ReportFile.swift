@@ -200,10 +200,14 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
         code: .pageObstacle, message: "\(ExistingPage.name) is \(obstacle) and stays: the job has no page",
         location: ExistingPage.name)
     }
+    let damaged = outcome.damaged.map {
+      ReportWarning(code: .damagedPictures, message: $0.message, location: "entries[\($0.index)]")
+    }
     let kept = notPruned.map { ReportWarning(code: .notPruned, message: ReportWarning.notPruned($0), location: "") }
     return ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses,
-      warnings: try manifestWarnings.map(ReportWarning.init) + sameSources() + [obstacle, kept].compactMap { $0 })
+      warnings: try manifestWarnings.map(ReportWarning.init) + sameSources()
+        + [damaged, obstacle, kept].compactMap { $0 })
   }
 
   /// - Returns: The body of the notification; nil when none is sent.

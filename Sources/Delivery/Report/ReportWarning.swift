@@ -8,6 +8,8 @@ package struct ReportWarning: Sendable, Equatable {
   enum Code: String, Sendable, CaseIterable {
     /// Many different URLs returned the same bytes.
     case sameSource = "same-source"
+    /// Results of damaged pictures.
+    case damagedPictures = "damaged-pictures"
     /// Another file has the name of the job's page.
     case pageObstacle = "page-obstacle"
     /// `--prune` has removed nothing.

@@ -18,6 +18,25 @@ import Testing
     #expect(tally.counts.total == states.count)
   }
 
+  @Test("results whose damage may show are counted, and the first ones are named in the order of the report")
+  func damaged() throws {
+    var tally = JobTally()
+    let warnings: [ReportRow.Warning.Code?] = [
+      nil, .pixelDamage, .harmlessDamage, .visibleDamage, .pixelDamage, .metadataUnreadable, .pixelDamage,
+    ]
+    for (index, code) in warnings.enumerated().reversed() {
+      var row = ReportRow.sample(index, state: .filtered)
+      row.warnings = [code].compactMap { $0 }.map { ReportRow.Warning(code: $0, message: "why") }
+      tally.add(row)
+    }
+    let outcome = JobOutcome(tally, Transfers(), at: 0)
+    #expect(outcome.damaged?.count == 4 && outcome.damaged?.index == 1)
+    #expect(
+      outcome.damaged?.message == #"4 results are of damaged pictures, and may look wrong: "1", "3", "4" and 1 more"#)
+    #expect(try JobOutcome(text: outcome.text) == outcome)
+    #expect(JobOutcome(JobTally(), Transfers(), at: 0).damaged == nil)
+  }
+
   @Test("what was not downloaded for an entry, and what was not written for it, does not count as bytes of it")
   func bytes() {
     var tally = JobTally()
