@@ -99,17 +99,18 @@ package final class JSONDocument {
 
   /// The value, deeply converted.
   /// - Throws: `JSONError` with code `tooDeep` and the key path.
-  package func value() throws(JSONError) -> JSONValue { try Self.convert(root, at: []) }
+  package func value() throws(JSONError) -> JSONValue {
+    if let value = Self.convert(root, depth: 0) { return value }
+    throw JSONError(
+      .tooDeep, "the depth limit is \(Self.depthLimit) arrays and objects",
+      at: .keyPath(Self.pathBeyondLimit(in: root, at: []) ?? []))
+  }
 
-  private static func convert(
-    _ node: UnsafeMutablePointer<json_t>, at path: [String]
-  ) throws(JSONError) -> JSONValue {
+  /// - Returns: nil for a value that is nested too deeply.
+  private static func convert(_ node: UnsafeMutablePointer<json_t>, depth: Int) -> JSONValue? {
     switch node.pointee.type {
-    case JSON_OBJECT, JSON_ARRAY:
-      guard path.count < depthLimit else {
-        throw JSONError(.tooDeep, "the depth limit is \(depthLimit) arrays and objects", at: .keyPath(path))
-      }
-      return node.pointee.type == JSON_OBJECT ? try object(node, at: path) : try array(node, at: path)
+    case JSON_OBJECT: return depth < depthLimit ? object(node, depth: depth + 1) : nil
+    case JSON_ARRAY: return depth < depthLimit ? array(node, depth: depth + 1) : nil
     case JSON_STRING:
       let bytes = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
       return .string(String(decoding: bytes, as: UTF8.self))
@@ -121,30 +122,46 @@ package final class JSONDocument {
     }
   }
 
-  private static func object(
-    _ node: UnsafeMutablePointer<json_t>, at path: [String]
-  ) throws(JSONError) -> JSONValue {
+  private static func object(_ node: UnsafeMutablePointer<json_t>, depth: Int) -> JSONValue? {
     var members: [JSONValue.Member] = []
     members.reserveCapacity(json_object_size(node))
     var iterator = json_object_iter(node)
     while let current = iterator, let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
-      let name = String(cString: key)
-      members.append(JSONValue.Member(name, try convert(value, at: path + [name])))
+      guard let converted = convert(value, depth: depth) else { return nil }
+      members.append(JSONValue.Member(String(cString: key), converted))
       iterator = json_object_iter_next(node, current)
     }
     return .object(members)
   }
 
-  private static func array(
-    _ node: UnsafeMutablePointer<json_t>, at path: [String]
-  ) throws(JSONError) -> JSONValue {
+  private static func array(_ node: UnsafeMutablePointer<json_t>, depth: Int) -> JSONValue? {
     var values: [JSONValue] = []
     values.reserveCapacity(json_array_size(node))
     for position in 0..<json_array_size(node) {
       guard let element = json_array_get(node, position) else { break }
-      values.append(try convert(element, at: path + ["[\(position)]"]))
+      guard let converted = convert(element, depth: depth) else { return nil }
+      values.append(converted)
     }
     return .array(values)
+  }
+
+  /// The path of the first array or object that is nested too deeply.
+  private static func pathBeyondLimit(in node: UnsafeMutablePointer<json_t>, at path: [String]) -> [String]? {
+    guard node.pointee.type == JSON_OBJECT || node.pointee.type == JSON_ARRAY else { return nil }
+    guard path.count < depthLimit else { return path }
+    for position in 0..<json_array_size(node) {
+      if let element = json_array_get(node, position),
+        let found = pathBeyondLimit(in: element, at: path + ["[\(position)]"])
+      {
+        return found
+      }
+    }
+    var iterator = json_object_iter(node)
+    while let current = iterator, let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
+      if let found = pathBeyondLimit(in: value, at: path + [String(cString: key)]) { return found }
+      iterator = json_object_iter_next(node, current)
+    }
+    return nil
   }
 }
 

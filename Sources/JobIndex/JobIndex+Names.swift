@@ -121,23 +121,15 @@ extension JobIndex {
     var lost: [Int: String] = [:]
     // Creating the index after the table is filled takes less time.
     try database.execute("CREATE INDEX last_names_by_request ON last_names (request)")
+    var names = LastNames(database)
     try eachNamed("WHERE explicit = 0") { entry in
-      if let request = entry.requestDigest, let name = try takeLastName(of: request) {
+      if let request = entry.requestDigest, let name = try names.take(request) {
         if try take(name, for: entry) { return }
         if lost.count < limit { lost[entry.position] = name }
       }
       try database.run("INSERT INTO unnamed VALUES (?)", [.integer(entry.position)])
     }
     return lost
-  }
-
-  private func takeLastName(of request: Int) throws -> String? {
-    var name: String?
-    try database.run(
-      "DELETE FROM last_names WHERE number = (SELECT min(number) FROM last_names WHERE request = ?) RETURNING name",
-      [.integer(request)]
-    ) { name = $0.text(0) }
-    return name
   }
 
   /// Gives an entry a name if it is free.
