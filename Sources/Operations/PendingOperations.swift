@@ -22,11 +22,30 @@ package final class PendingOperations {
   /// The queue of filtrations, each of which occupies one processor.
   package let filtrationQueue = OperationQueue()
 
-  /// The operations of one entry.
-  package struct Chain {
+  /// The two operations of one entry.
+  package struct Operations {
     package let download: ImageDownloader
     /// An `ImageFiltration`, or a `StoreList` for a list of entries.
     package let filtration: Operation
+
+    fileprivate var isExecuting: Bool { download.isExecuting || filtration.isExecuting }
+  }
+
+  /// What the operations of an entry are made from.
+  fileprivate struct Plan {
+    let cache: DownloadCache?
+    let earlier: EarlierResults
+    let reportsBeginning: Bool
+    let reportsAnswer: Bool
+    let state: StateFolder?
+  }
+
+  /// An entry in progress.
+  package struct Chain {
+    package let record: PhotoRecord
+    fileprivate let plan: Plan
+    /// nil while it is found out whether any are needed.
+    package fileprivate(set) var operations: Operations?
     package fileprivate(set) var isDownloading = true
     /// Bytes that were downloaded and not yet filtered.
     fileprivate var bytes = 0
@@ -36,8 +55,10 @@ package final class PendingOperations {
 
     /// Whether an operation has not begun and the other is not running. A chain that has ended does not wait.
     fileprivate var waits: Bool {
-      if download.isFinished { return !isDownloading && !filtration.isExecuting && !filtration.isFinished }
-      return !download.isExecuting
+      guard let operations else { return true }
+      let filtration = operations.filtration
+      if operations.download.isFinished { return !isDownloading && !filtration.isExecuting && !filtration.isFinished }
+      return !operations.download.isExecuting
     }
   }
 
@@ -127,16 +148,20 @@ package final class PendingOperations {
     var found: [PhotoRecord] = []
     for index in inProgress.values.indices {
       let chain = inProgress.values[index]
-      guard chain.isDownloading, chain.download.isExecuting, !chain.download.progress.isLimited else { continue }
-      let progress = chain.download.progress
+      guard chain.isDownloading, let download = chain.operations?.download, download.isExecuting,
+        !download.progress.isLimited
+      else { continue }
+      let progress = download.progress
       inProgress.values[index].pace.received(progress.bytes, now: progress.flowTime(now: now), limit: limit)
       let isSlow = inProgress.values[index].pace.isSlow
-      if isSlow, !chain.pace.isSlow { chain.download.leaveSlot() }
+      if isSlow, !chain.pace.isSlow { download.leaveSlot() }
       if isSlow || progress.isBehindSlow, !chain.isSlow { found.append(setSlow(index)) }
     }
     for index in inProgress.values.indices {
       let chain = inProgress.values[index]
-      guard chain.isDownloading, !chain.isSlow, let leader = chain.download.leader, isSlow(leader) else { continue }
+      guard chain.isDownloading, !chain.isSlow, let leader = chain.operations?.download.leader, isSlow(leader) else {
+        continue
+      }
       found.append(setSlow(index))
     }
     return found
@@ -145,13 +170,13 @@ package final class PendingOperations {
   private func setSlow(_ index: Dictionary<PhotoRecord.ID, Chain>.Values.Index) -> PhotoRecord {
     room.slow.began()
     inProgress.values[index].isSlow = true
-    return inProgress.values[index].download.record
+    return inProgress.values[index].record
   }
 
   /// Measures the speed of a successful download.
   package func measureSpeed(_ id: PhotoRecord.ID, bytes: Int) {
     let now = Clock.monotonicMilliseconds
-    guard let progress = inProgress[id]?.download.progress else { return }
+    guard let progress = inProgress[id]?.operations?.download.progress else { return }
     room.slow.succeeded(bytes: bytes, milliseconds: progress.flowTime(now: now), now: now)
   }
 
@@ -163,7 +188,7 @@ package final class PendingOperations {
 
   /// Whether nothing runs: no operation, and no check of files.
   package var isIdle: Bool {
-    unchanged.isIdle && inProgress.values.allSatisfy { !$0.download.isExecuting && !$0.filtration.isExecuting }
+    unchanged.isIdle && inProgress.values.allSatisfy { $0.operations?.isExecuting != true }
   }
 
   // MARK: Entries
@@ -180,10 +205,39 @@ package final class PendingOperations {
     reportsAnswer: Bool = false, keepingIn state: StateFolder? = nil
   ) {
     var earlier = earlier ?? EarlierResults(folder: record.run.folder, outputs: [])
-    let isRefreshing = configuration.refresh || record.run.isRefreshing
-    let (output, keepsOriginals) = (configuration.output, configuration.keepOriginals)
-    earlier.mayBeReused = !isRefreshing
+    earlier.mayBeReused = !isRefreshing(record)
     earlier.folders = resultFolders
+    let plan = Plan(
+      cache: cache, earlier: earlier, reportsBeginning: reportsBeginning, reportsAnswer: reportsAnswer, state: state)
+    inProgress[record.id] = Chain(record: record, plan: plan)
+    room.started(rank: record.entry.priority.rank)
+    if state == nil, mayBeUnchanged(record, earlier) {
+      unchanged.add(
+        UnchangedFiles.Candidate(
+          record: record, earlier: earlier, engine: engine, output: configuration.output, limits: limits))
+    } else {
+      queue(record.id)
+    }
+  }
+
+  private func isRefreshing(_ record: PhotoRecord) -> Bool { configuration.refresh || record.run.isRefreshing }
+
+  /// Adds the operations of an entry to the queues.
+  private func queue(_ id: PhotoRecord.ID) {
+    guard let chain = inProgress[id], let operations = operations(for: chain.record, chain.plan) else { return }
+    inProgress[id]?.operations = operations
+    // Workers are started ahead only where pictures will be decoded: reused results and copies need no worker.
+    let earlier = chain.plan.earlier
+    if !chain.record.entry.isCopied, !earlier.mayBeReused || earlier.outputs.isEmpty {
+      decoding.pool.prepare(for: inProgress.count)
+    }
+    downloadQueue.addOperation(operations.download)
+    filtrationQueue.addOperation(operations.filtration)
+  }
+
+  private func operations(for record: PhotoRecord, _ plan: Plan) -> Operations? {
+    let (cache, earlier, state) = (plan.cache, plan.earlier, plan.state)
+    let (output, keepsOriginals) = (configuration.output, configuration.keepOriginals)
     let results = ResultAccess(cache: cache, earlier: earlier, shared: shared.filtrations)
     let picture =
       state == nil
@@ -192,9 +246,10 @@ package final class PendingOperations {
         makesPreviews: configuration.gallery == .on)
       : nil
     let list = state.map { StoreList(record, cache: cache, state: $0, minFree: configuration.minFree) }
-    guard let filtration: Operation = picture ?? list else { return }
+    guard let filtration: Operation = picture ?? list else { return nil }
     let access = CacheAccess(
-      cache: cache, isRefreshing: isRefreshing, maxBytes: configuration.transfer.maxBytes, runID: record.run.runID,
+      cache: cache, isRefreshing: isRefreshing(record), maxBytes: configuration.transfer.maxBytes,
+      runID: record.run.runID,
       since: record.run.accepted)
     let download = ImageDownloader(
       record, engine: engine, access: access,
@@ -202,7 +257,7 @@ package final class PendingOperations {
         record.needsBytes
           ? nil : earlier.source(of: record.entry, by: request, output: output, keepsOriginals: keepsOriginals)
       }, shared: shared.downloads, rules: configuration.hosts, endings: downloadEndings,
-      report: report, reportsBeginning: reportsBeginning, reportsAnswer: reportsAnswer
+      report: report, reportsBeginning: plan.reportsBeginning, reportsAnswer: plan.reportsAnswer
     ) {
       [earlier, report, filtrations = shared.filtrations, weak picture] record in
       if let filtration = picture {
@@ -213,25 +268,7 @@ package final class PendingOperations {
     }
     filtration.addDependency(download)
     filtration.completionBlock = { [report] in report(.operationsEnded(record)) }
-    inProgress[record.id] = Chain(download: download, filtration: filtration)
-    // Workers are started ahead only where pictures will be decoded: reused results and copies need no worker.
-    if !record.entry.isCopied, !earlier.mayBeReused || earlier.outputs.isEmpty {
-      decoding.pool.prepare(for: inProgress.count)
-    }
-    room.started(rank: record.entry.priority.rank)
-    if picture != nil, mayBeUnchanged(record, earlier) {
-      unchanged.add(
-        UnchangedFiles.Candidate(record: record, earlier: earlier, engine: engine, output: output, limits: limits))
-    } else {
-      queue(record.id)
-    }
-  }
-
-  /// Adds the operations of an entry to the queues.
-  private func queue(_ id: PhotoRecord.ID) {
-    guard let chain = inProgress[id] else { return }
-    downloadQueue.addOperation(chain.download)
-    filtrationQueue.addOperation(chain.filtration)
+    return Operations(download: download, filtration: filtration)
   }
 
   // MARK: Unchanged files
@@ -253,7 +290,7 @@ package final class PendingOperations {
   package func takeUnchanged() -> [PhotoRecord] {
     unchanged.takeChecked().filter { record in
       // It may have been removed since.
-      guard inProgress[record.id]?.download.record === record else { return false }
+      guard inProgress[record.id]?.record === record else { return false }
       if record.state == .filtered { return true }
       queue(record.id)
       return false
@@ -321,8 +358,8 @@ package final class PendingOperations {
 
   /// Cancels the entries that have not begun and, in suspended queues, those that wait for their filtration.
   package func cancelWaiting() {
-    for chain in inProgress.values where !chain.download.isExecuting && !chain.filtration.isExecuting {
-      if isSuspended || !chain.download.isFinished { chain.download.record.cancel() }
+    for chain in inProgress.values where chain.operations?.isExecuting != true {
+      if isSuspended || chain.operations?.download.isFinished != true { chain.record.cancel() }
     }
   }
 
@@ -331,7 +368,7 @@ package final class PendingOperations {
   /// - Returns: The positions of the selected entries that have begun, including those that wait for their filtration.
   package func keepBegun(run: Int, where isMeant: (Int) -> Bool) -> Set<Int> {
     let kept = inProgress.filter { id, chain in
-      id.run == run && isMeant(id.position) && !chain.download.record.cancelUnbegun()
+      id.run == run && isMeant(id.position) && !chain.record.cancelUnbegun()
     }
     return Set(kept.map(\.key.position))
   }
@@ -348,14 +385,14 @@ package final class PendingOperations {
   /// nothing, and in a suspended queue it does not begin.
   package func takeIdle(run: Int) -> [PhotoRecord] {
     let idle = inProgress.values.filter { chain in
-      guard chain.download.record.id.run == run else { return false }
-      switch chain.download.record.state {
+      guard chain.record.id.run == run else { return false }
+      switch chain.record.state {
       case .new, .downloaded, .filtered: return false
       case .failed, .cancelled: return chain.waits
       }
     }
-    for chain in idle { remove(chain.download.record) }
-    return idle.map(\.download.record)
+    for chain in idle { remove(chain.record) }
+    return idle.map(\.record)
   }
 
   /// Waits until all completed transfers have been handled.
@@ -366,11 +403,11 @@ package final class PendingOperations {
 
   private func cancel(_ chains: [Chain]) {
     // All records are cancelled first, so that no operation starts in a slot that becomes free.
-    for chain in chains { chain.download.record.cancel() }
-    for chain in chains {
-      chain.download.cancel()
+    for chain in chains { chain.record.cancel() }
+    for operations in chains.compactMap(\.operations) {
+      operations.download.cancel()
       // A filtration that has not begun checks its record. Cancelling it would finish it before its download.
-      if chain.filtration.isExecuting { chain.filtration.cancel() }
+      if operations.filtration.isExecuting { operations.filtration.cancel() }
     }
   }
 }

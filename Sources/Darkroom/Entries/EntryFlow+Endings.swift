@@ -9,13 +9,13 @@ extension EntryFlow {
   /// Handles the beginning of an entry's download. Events of an earlier try that has ended are ignored.
   /// - Parameter time: When the request began; nil when none was needed.
   func downloadBegan(_ record: PhotoRecord, at time: Int?) {
-    guard pending.inProgress[record.id]?.download.record === record else { return }
+    guard pending.inProgress[record.id]?.record === record else { return }
     scheduler.downloadBegan(record.id, at: time)
   }
 
   /// Handles the end of an entry's download. Its host has a free slot, unless it asked to wait.
   func downloadEnded(_ record: PhotoRecord, backoff: Backoff) {
-    guard pending.inProgress[record.id]?.download.record === record else { return }
+    guard pending.inProgress[record.id]?.record === record else { return }
     let wasSlow = pending.isSlow(record.id)
     pending.downloadHasEnded(record)
     let portal = takePortalsAnswer(to: record)
@@ -51,7 +51,7 @@ extension EntryFlow {
   /// Handles an entry whose operations have both finished.
   func operationsEnded(_ record: PhotoRecord, _ configuration: Configuration) {
     // Operations of a cancelled run may finish late.
-    guard pending.inProgress[record.id]?.download.record === record else { return }
+    guard pending.inProgress[record.id]?.record === record else { return }
     pending.remove(record)
     decide(on: record, configuration, mayBePortal: checkRedirect(of: record))
   }

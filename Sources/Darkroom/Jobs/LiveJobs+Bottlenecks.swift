@@ -81,8 +81,8 @@ extension OccupancySample.Occupancy {
   fileprivate mutating func add(_ chain: PendingOperations.Chain) {
     guard chain.isDownloading else { return filtrations += 1 }
     downloads += 1
-    switch chain.download.progress.rateHold {
-    case .none: break
+    switch chain.operations?.download.progress.rateHold {
+    case nil, .some(.none): break
     case .total: heldByTotalRate += 1
     case .host: heldByHostRate += 1
     }

@@ -53,6 +53,14 @@ extension Status.Queues {
   enum Stage {
     case waitsForDownload, downloads, waitsForFiltration, filters, hasEnded
 
+    fileprivate init(_ chain: PendingOperations.Chain) {
+      guard let operations = chain.operations else {
+        self = .waitsForDownload
+        return
+      }
+      self.init(download: operations.download, filtration: operations.filtration)
+    }
+
     /// Operations only go from waiting to executing to finished. An operation that is not executing, and after that not
     /// finished, was therefore waiting at the first check.
     init(download: Operation, filtration: Operation) {
@@ -73,7 +81,7 @@ extension PendingOperations {
   var status: Status.Queues {
     var counts: [Status.Queues.Stage: Int] = [:]
     for chain in inProgress.values {
-      counts[Status.Queues.Stage(download: chain.download, filtration: chain.filtration), default: 0] += 1
+      counts[Status.Queues.Stage(chain), default: 0] += 1
     }
     return Status.Queues(
       suspended: isSuspended,
@@ -117,10 +125,10 @@ extension PendingOperations {
   /// - Parameter run: Default: nil, those of all runs.
   func running(run: Int? = nil) -> [RunningOperation] {
     let running = inProgress.values.compactMap { chain -> RunningOperation? in
-      let record = chain.download.record
+      let record = chain.record
       guard run == nil || record.run.number == run else { return nil }
       let state: RunningOperation.State? =
-        switch Status.Queues.Stage(download: chain.download, filtration: chain.filtration) {
+        switch Status.Queues.Stage(chain) {
         case .downloads: .downloading
         case .filters: .filtering
         case .waitsForFiltration: record.state == .downloaded ? .downloaded : nil

@@ -156,7 +156,7 @@ import TestSupport
     let (chains, server) = (try Chains(downloads: 2), try Chains.gate())
     let records = try (0..<5).map { try chains.start($0, url: server.url("\($0)")) }
     for _ in 0..<2 { #expect(try server.nextLine() == "came") }
-    let downloads = chains.pending.inProgress.values.map(\.download)
+    let downloads = chains.pending.inProgress.values.compactMap(\.operations?.download)
     for _ in 0..<3 { chains.pending.cancelAll() }
     _ = chains.ended(5)
     #expect(downloads.allSatisfy { $0.isFinished })

@@ -61,7 +61,7 @@ import Transfer
     for _ in 0..<limit { _ = try server.nextLine() }
     var ended = 0
     while ended < 3 * limit {
-      let executing = chains.pending.inProgress.values.count { $0.download.isExecuting }
+      let executing = chains.pending.inProgress.values.count { $0.operations?.download.isExecuting == true }
       #expect(executing <= limit)
       // Each that ends makes room for one.
       try chains.fetch(server.url("go?1"))
@@ -122,7 +122,7 @@ import Transfer
     #expect(chains.ended(4).allSatisfy { $0.state == .filtered })
     for _ in 4..<8 {
       _ = try server.nextLine()
-      #expect(chains.pending.inProgress.values.count { $0.download.isExecuting } == 1)
+      #expect(chains.pending.inProgress.values.count { $0.operations?.download.isExecuting == true } == 1)
       try chains.fetch(server.url("go?1"))
       _ = chains.ended(1)
     }

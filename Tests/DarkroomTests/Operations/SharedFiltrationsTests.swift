@@ -26,8 +26,8 @@ import TestSupport
 
   @Test func `what several entries come to is made once, and each gets a file of its own`() throws {
     let (chains, records) = try start(6)
-    let first = try #require(chains.pending.inProgress.values.first { $0.filtration.dependencies.count == 1 })
-    for record in records where record !== first.download.record { removeSources(of: [record], chains) }
+    let first = try #require(chains.pending.inProgress.values.first { $0.operations?.filtration.dependencies.count == 1 })
+    for record in records where record !== first.record { removeSources(of: [record], chains) }
     resume(chains)
     #expect(Set(chains.ended(6).map(\.state)) == [.filtered])
     #expect(Set(records.compactMap { $0.artifacts[.result]?.delivery.sha256 }).count == 1)
@@ -82,8 +82,8 @@ import TestSupport
 
   @Test func `what one cannot deliver another makes for itself`() throws {
     let (chains, records) = try start(4)
-    let first = try #require(chains.pending.inProgress.values.first { $0.filtration.dependencies.count == 1 })
-    first.download.record.fail(EntryFailure(code: .io, message: "", disposition: .waitForSpace))
+    let first = try #require(chains.pending.inProgress.values.first { $0.operations?.filtration.dependencies.count == 1 })
+    first.record.fail(EntryFailure(code: .io, message: "", disposition: .waitForSpace))
     resume(chains)
     #expect(chains.ended(4).filter { $0.state == .filtered }.count == 3)
     #expect(records.filter { $0.state == .failed }.count == 1)

@@ -108,8 +108,8 @@ final class Chains {
   func hasChecked() -> Bool { !checked.collect().isEmpty }
 
   /// The operations of an entry in progress.
-  func operations(of position: Int) -> PendingOperations.Chain? {
-    pending.inProgress[PhotoRecord.ID(run: 1, position: position)]
+  func operations(of position: Int) -> PendingOperations.Operations? {
+    pending.inProgress[PhotoRecord.ID(run: 1, position: position)]?.operations
   }
 
   /// Whether an entry of a priority may start.
@@ -130,7 +130,7 @@ final class Chains {
   /// is finished.
   /// - Parameter follower: The entry whose filtration comes after another. Default: nil, none.
   func waitForReadyFiltrations(besides follower: Int? = nil) {
-    let chains = pending.inProgress.filter { $0.key.position != follower }.values
+    let chains = pending.inProgress.filter { $0.key.position != follower }.values.compactMap(\.operations)
     let deadline = ContinuousClock.now + .seconds(60)
     while !chains.allSatisfy(\.filtration.isReady), ContinuousClock.now < deadline { usleep(1000) }
   }
@@ -139,7 +139,8 @@ final class Chains {
   /// - Returns: The positions of their entries, in order.
   func runningFiltrations(_ count: Int) -> [Int] {
     func running() -> [Int] {
-      pending.inProgress.values.filter(\.filtration.isExecuting).map(\.download.record.entry.position).sorted()
+      pending.inProgress.values.filter { $0.operations?.filtration.isExecuting == true }.map(\.record.entry.position)
+        .sorted()
     }
     let deadline = ContinuousClock.now + .seconds(60)
     while running().count < count, ContinuousClock.now < deadline { usleep(1000) }
