@@ -17,63 +17,27 @@ package final class PendingOperations {
   private let downloadStarts = DispatchQueue(label: "Download queue")
 
   /// The queue on which downloads are completed, in the order of their transfers.
-  private let downloadEndings = DispatchQueue(label: "Ends of downloads")
+  let downloadEndings = DispatchQueue(label: "Ends of downloads")
 
   /// The queue of filtrations, each of which occupies one processor.
   package let filtrationQueue = OperationQueue()
-
-  /// The two operations of one entry.
-  package struct Operations {
-    package let download: ImageDownloader
-    /// An `ImageFiltration`, or a `StoreList` for a list of entries.
-    package let filtration: Operation
-
-    fileprivate var isExecuting: Bool { download.isExecuting || filtration.isExecuting }
-  }
-
-  /// What the operations of an entry are made from.
-  fileprivate struct Plan {
-    let cache: DownloadCache?
-    let earlier: EarlierResults
-    let reportsBeginning: Bool
-    let reportsAnswer: Bool
-    let state: StateFolder?
-  }
-
-  /// An entry in progress.
-  package struct Chain {
-    package let record: PhotoRecord
-    fileprivate let plan: Plan
-    /// nil while it is found out whether any are needed.
-    package fileprivate(set) var operations: Operations?
-    package fileprivate(set) var isDownloading = true
-    /// Bytes that were downloaded and not yet filtered.
-    fileprivate var bytes = 0
-    fileprivate var pace = DownloadPace(began: 0)
-    /// Whether the download is too slow, or waits for one that is.
-    fileprivate var isSlow = false
-
-    /// Whether an operation has not begun and the other is not running. A chain that has ended does not wait.
-    fileprivate var waits: Bool {
-      guard let operations else { return true }
-      let filtration = operations.filtration
-      if operations.download.isFinished { return !isDownloading && !filtration.isExecuting && !filtration.isFinished }
-      return !operations.download.isExecuting
-    }
-  }
 
   /// The decoders for filtrations.
   package let decoding: DecodingAccess
 
   /// The operations whose results others wait for.
   let shared = (downloads: SharedDownloads(), filtrations: SharedFiltrations())
-  private let unchanged: UnchangedFiles
+  let unchanged: UnchangedFiles
   private let resultFolders = ResultFolders()
-  package private(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
+  package internal(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
   private var engine: TransferEngine
   private var configuration: Configuration
   private var limits = ImageLimits()
   package var room: QueueRoom
+
+  /// Whether operations start one by one, or not at all.
+  package internal(set) var isSuspended = false
+
   private let report: @Sendable (Event) -> Void
 
   /// An event of an entry's operations. `downloadBegan` and `hostAnswered` are reported on request only.
@@ -129,55 +93,10 @@ package final class PendingOperations {
     if room.update(silent: silent, now: Clock.monotonicMilliseconds) { updateLimits() }
   }
 
-  private func updateLimits() {
+  func updateLimits() {
     room.update(now: Clock.monotonicMilliseconds)
     (downloadQueue.maxConcurrentOperationCount, filtrationQueue.maxConcurrentOperationCount) =
       room.isOneByOne ? (1, 1) : room.limits
-  }
-
-  // MARK: Slow downloads
-
-  /// Whether the download of an entry is too slow.
-  package func isSlow(_ id: PhotoRecord.ID) -> Bool { inProgress[id]?.isSlow == true }
-
-  /// Finds downloads that have been too slow for a while, when a check is due. Only time in which bytes could arrive
-  /// counts. Downloads that wait for slow ones, for the same request or for a slot of their host, are slow too.
-  /// - Returns: The downloads that became slow since the last call.
-  package func findSlowDownloads(now: Int) -> [PhotoRecord] {
-    guard let limit = room.beginPaceCheck(now: now) else { return [] }
-    var found: [PhotoRecord] = []
-    for index in inProgress.values.indices {
-      let chain = inProgress.values[index]
-      guard chain.isDownloading, let download = chain.operations?.download, download.isExecuting,
-        !download.progress.isLimited
-      else { continue }
-      let progress = download.progress
-      inProgress.values[index].pace.received(progress.bytes, now: progress.flowTime(now: now), limit: limit)
-      let isSlow = inProgress.values[index].pace.isSlow
-      if isSlow, !chain.pace.isSlow { download.leaveSlot() }
-      if isSlow || progress.isBehindSlow, !chain.isSlow { found.append(setSlow(index)) }
-    }
-    for index in inProgress.values.indices {
-      let chain = inProgress.values[index]
-      guard chain.isDownloading, !chain.isSlow, let leader = chain.operations?.download.leader, isSlow(leader) else {
-        continue
-      }
-      found.append(setSlow(index))
-    }
-    return found
-  }
-
-  private func setSlow(_ index: Dictionary<PhotoRecord.ID, Chain>.Values.Index) -> PhotoRecord {
-    room.slow.began()
-    inProgress.values[index].isSlow = true
-    return inProgress.values[index].record
-  }
-
-  /// Measures the speed of a successful download.
-  package func measureSpeed(_ id: PhotoRecord.ID, bytes: Int) {
-    let now = Clock.monotonicMilliseconds
-    guard let progress = inProgress[id]?.operations?.download.progress else { return }
-    room.slow.succeeded(bytes: bytes, milliseconds: progress.flowTime(now: now), now: now)
   }
 
   /// The lowest priority at which an entry may be admitted, as `Entry.Priority.rank`; nil when there is no room.
@@ -223,7 +142,7 @@ package final class PendingOperations {
   private func isRefreshing(_ record: PhotoRecord) -> Bool { configuration.refresh || record.run.isRefreshing }
 
   /// Adds the operations of an entry to the queues.
-  private func queue(_ id: PhotoRecord.ID) {
+  func queue(_ id: PhotoRecord.ID) {
     guard let chain = inProgress[id], let operations = operations(for: chain.record, chain.plan) else { return }
     inProgress[id]?.operations = operations
     // Workers are started ahead only where pictures will be decoded: reused results and copies need no worker.
@@ -298,7 +217,7 @@ package final class PendingOperations {
   }
 
   /// Lets the queues decide when entries continue whose files are not being checked yet.
-  private func queueUnchecked() { for record in unchanged.takeWaiting() { queue(record.id) } }
+  func queueUnchecked() { for record in unchanged.takeWaiting() { queue(record.id) } }
 
   package func downloadHasEnded(_ record: PhotoRecord) {
     guard inProgress[record.id]?.isDownloading == true else { return }
@@ -313,108 +232,5 @@ package final class PendingOperations {
     downloadHasEnded(record)
     guard let chain = inProgress.removeValue(forKey: record.id) else { return }
     room.remove(rank: record.entry.priority.rank, bytes: chain.bytes)
-  }
-
-  // MARK: Suspending and cancelling
-
-  /// Whether operations start one by one, or not at all.
-  package private(set) var isSuspended = false
-
-  /// Suspends both queues. Running operations finish, none starts.
-  package func suspendAll() {
-    room.window.restart()
-    isSuspended = true
-    downloadQueue.isSuspended = true
-    filtrationQueue.isSuspended = true
-    setOneByOne(false)
-    queueUnchecked()
-  }
-
-  package func resumeAll() {
-    // Measurements from before the pause are dropped.
-    if isSuspended { room.window.restart() }
-    isSuspended = false
-    setOneByOne(false)
-    downloadQueue.isSuspended = false
-    filtrationQueue.isSuspended = false
-  }
-
-  /// Starts a single operation in the suspended queues when none is running: a filtration, if one waits. Must be called
-  /// repeatedly; `suspendAll` ends this mode.
-  package func continueOneByOne() {
-    setOneByOne(true)
-    let isIdle = isIdle
-    let filters = inProgress.values.contains { !$0.isDownloading }
-    downloadQueue.isSuspended = !isIdle || filters
-    filtrationQueue.isSuspended = !isIdle || !filters
-    queueUnchecked()
-  }
-
-  private func setOneByOne(_ isOn: Bool) {
-    guard isOn != room.isOneByOne else { return }
-    room.isOneByOne = isOn
-    updateLimits()
-  }
-
-  /// Cancels the entries that have not begun and, in suspended queues, those that wait for their filtration.
-  package func cancelWaiting() {
-    for chain in inProgress.values where chain.operations?.isExecuting != true {
-      if isSuspended || chain.operations?.download.isFinished != true { chain.record.cancel() }
-    }
-  }
-
-  /// Cancels entries of a run that have not begun.
-  /// - Parameter isMeant: Selects entries by position.
-  /// - Returns: The positions of the selected entries that have begun, including those that wait for their filtration.
-  package func keepBegun(run: Int, where isMeant: (Int) -> Bool) -> Set<Int> {
-    let kept = inProgress.filter { id, chain in
-      id.run == run && isMeant(id.position) && !chain.record.cancelUnbegun()
-    }
-    return Set(kept.map(\.key.position))
-  }
-
-  /// Cancels entries of a run, whether or not they are running.
-  /// - Parameter isMeant: Selects entries by position.
-  package func cancel(run: Int, where isMeant: (Int) -> Bool) {
-    cancel(inProgress.filter { $0.key.run == run && isMeant($0.key.position) }.map { $0.value })
-  }
-
-  package func isInProgress(run: Int) -> Bool { inProgress.keys.contains { $0.run == run } }
-
-  /// Removes the failed and cancelled entries of a run that wait for an operation to begin. Such an operation does
-  /// nothing, and in a suspended queue it does not begin.
-  package func takeIdle(run: Int) -> [PhotoRecord] {
-    let idle = inProgress.values.filter { chain in
-      guard chain.record.id.run == run else { return false }
-      switch chain.record.state {
-      case .new, .downloaded, .filtered: return false
-      case .failed, .cancelled: return chain.waits
-      }
-    }
-    for chain in idle { remove(chain.record) }
-    return idle.map(\.record)
-  }
-
-  /// Waits until all completed transfers have been handled.
-  package func waitForEndings() { downloadEndings.sync {} }
-
-  /// Cancels all entries, whether or not they are running.
-  package func cancelAll() { cancel(Array(inProgress.values)) }
-
-  private func cancel(_ chains: [Chain]) {
-    // All records are cancelled first, so that no operation starts in a slot that becomes free.
-    for chain in chains { chain.record.cancel() }
-    for operations in chains.compactMap(\.operations) {
-      operations.download.cancel()
-      // A filtration that has not begun checks its record. Cancelling it would finish it before its download.
-      if operations.filtration.isExecuting { operations.filtration.cancel() }
-    }
-  }
-}
-
-extension Configuration {
-  /// The speed below which downloads give up their slots.
-  fileprivate var slowLimit: DownloadPace.Limit {
-    DownloadPace.Limit(bytesPerSecond: 10 * min(transfer.lowSpeed, 1 << 40), period: max(1, Int(slowAfter * 1000)))
   }
 }

@@ -26,7 +26,8 @@ import TestSupport
 
   @Test func `what several entries come to is made once, and each gets a file of its own`() throws {
     let (chains, records) = try start(6)
-    let first = try #require(chains.pending.inProgress.values.first { $0.operations?.filtration.dependencies.count == 1 })
+    let first = try #require(
+      chains.pending.inProgress.values.first { $0.operations?.filtration.dependencies.count == 1 })
     for record in records where record !== first.record { removeSources(of: [record], chains) }
     resume(chains)
     #expect(Set(chains.ended(6).map(\.state)) == [.filtered])
@@ -82,7 +83,8 @@ import TestSupport
 
   @Test func `what one cannot deliver another makes for itself`() throws {
     let (chains, records) = try start(4)
-    let first = try #require(chains.pending.inProgress.values.first { $0.operations?.filtration.dependencies.count == 1 })
+    let first = try #require(
+      chains.pending.inProgress.values.first { $0.operations?.filtration.dependencies.count == 1 })
     first.record.fail(EntryFailure(code: .io, message: "", disposition: .waitForSpace))
     resume(chains)
     #expect(chains.ended(4).filter { $0.state == .filtered }.count == 3)
