@@ -1,7 +1,7 @@
 """Measures what jobs and entries cost beside the pictures themselves: `script/bench jobs` and `entries`.
 
-`jobs`: manifests of one small file: picture each. `entries`: one manifest of small file: pictures that are copied. Whole
-processes, in turn with another program when one is given; medians of wall and CPU seconds, rates, peak memory, and, from one
+`jobs`: manifests of one small file: picture each. `entries`: one manifest of small file: pictures that are copied, and the
+same manifest again. Whole processes, in turn with another program when one is given; medians of wall and CPU seconds, rates, peak memory, and, from one
 more run under strace, the syncs of each job.
 
     jobs.py jobs|entries COUNT ROUNDS PROGRAM [OTHER_PROGRAM]
@@ -29,6 +29,10 @@ def prepare(root, kind, count):
     else:
         lines = (json.dumps({"url": f"file://{small}", "name": f"{n % 1000}/p{n}"}) + "\n" for n in range(count))
         manifests = {"entries.jsonl": "".join(lines)}
+    return manifests
+
+
+def drop(manifests, root):
     for name, text in manifests.items():
         path = root / "inbox" / name
         path.write_text(text)
@@ -41,16 +45,21 @@ def command(program, root, kind):
 
 
 def measure(program, root, kind, count):
-    prepare(root, kind, count)
-    os.sync()
-    _, wall, cpu, peak, status = processes.measured(command(program, root, kind))
-    if status:
-        sys.exit(f"{program} ended with {status}")
-    return wall, cpu, peak
+    """Wall and CPU seconds and peak memory by pass: the first and, of entries, another of the same manifest."""
+    manifests = prepare(root, kind, count)
+    found = {}
+    for label in ["first", "again"] if kind == "entries" else ["first"]:
+        drop(manifests, root)
+        os.sync()
+        _, wall, cpu, peak, status = processes.measured(command(program, root, kind))
+        if status:
+            sys.exit(f"{program} ended with {status}")
+        found[label] = wall, cpu, peak
+    return found
 
 
 def syncs(program, root, kind, count):
-    prepare(root, kind, count)
+    drop(prepare(root, kind, count), root)
     log = root / "strace"
     subprocess.run(["strace", "-f", "-c", "-e", "trace=fsync,fdatasync,syncfs,sync", "-o", log]
                    + command(program, root, kind), stdout=subprocess.DEVNULL, check=True)
@@ -64,17 +73,20 @@ def main(kind, count, rounds, programs):
         found = collections.defaultdict(list)
         for _ in range(rounds):
             for program in programs:
-                found[program].append(measure(program, root, kind, count))
-        print(f"{'program':60} {'wall s':>8} {kind + '/s':>10} {'CPU ms each':>12} {'peak MiB':>9} {'syncs each':>10}")
-        for program in programs:
-            wall, cpu, memory = (statistics.median(column) for column in zip(*found[program]))
-            each = syncs(program, root, kind, min(count, 300)) / min(count, 300)
-            print(f"{program[-60:]:60} {wall:8.2f} {count / wall:10.1f} {1000 * cpu / count:12.2f} {memory:9.0f} {each:10.2f}")
-        if len(programs) == 2:
-            pairs = list(zip(found[programs[0]], found[programs[1]]))
+                for label, figures in measure(program, root, kind, count).items():
+                    found[program, label].append(figures)
+        each = {program: syncs(program, root, kind, min(count, 300)) / min(count, 300) for program in programs}
+        labels = list(dict.fromkeys(label for _, label in found))
+        print(f"{'program':60} {'':5} {'wall s':>8} {kind + '/s':>10} {'CPU ms each':>12} {'peak MiB':>9} {'syncs each':>10}")
+        for (program, label), rows in found.items():
+            wall, cpu, memory = (statistics.median(column) for column in zip(*rows))
+            synced = f"{each[program]:10.2f}" if label == "first" else ""
+            print(f"{program[-60:]:60} {label:5} {wall:8.2f} {count / wall:10.1f} {1000 * cpu / count:12.3f} {memory:9.0f} {synced}")
+        for label in labels if len(programs) == 2 else []:
+            pairs = list(zip(*(found[program, label] for program in programs)))
             for name, column in (("wall", 0), ("CPU", 1)):
                 ratios = sorted(b[column] / a[column] for a, b in pairs)
-                print(f"{name}: the second takes {statistics.median(ratios):.2f} times the first "
+                print(f"{label}, {name}: the second program takes {statistics.median(ratios):.2f} times the first "
                       f"({ratios[0]:.2f} to {ratios[-1]:.2f})")
 
 
