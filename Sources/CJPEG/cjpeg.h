@@ -102,6 +102,7 @@ CJPEG_WRAPPER cjpeg_read_header(j_decompress_ptr codec) {
   failure->in_header = 1;
   int result = jpeg_read_header(codec, TRUE);
   failure->in_header = 0;
+  ((cjpeg_source *)codec->src)->damages = &failure->damages;
   ((cjpeg_source *)codec->src)->accepts_end = failure->accepts_damage;
   return result == JPEG_HEADER_OK;
 }

@@ -17,8 +17,9 @@ typedef struct {
   off_t offset;  // Of the bytes after the buffer.
   JOCTET *buffer;
   size_t capacity;
-  int accepts_end;  // 1 when the file may end after a row of MCUs, with a warning.
-  int ended;        // 1 after that.
+  int accepts_end;        // 1 when the file may end after a row of MCUs, with a warning.
+  int ended;              // 1 after that.
+  const size_t *damages;  // The number of warnings about damage so far.
 } cjpeg_source;
 
 /// A file to write to, by write(2) at its offset, and the buffer for it. The caller owns both. Without a file, which a negative
@@ -40,9 +41,9 @@ static inline boolean cjpeg_has_row(j_decompress_ptr codec) {
 
 /// Whether the file may end before a row of MCUs is complete. The decoder, which reads ahead, meets the end of a picture of one
 /// row before that row is complete; `cjpeg_damage` ends it if a bit is missing, of which the decoder of arithmetic codes does
-/// not warn.
+/// not warn, nor does that of Huffman codes after other damage.
 static inline boolean cjpeg_may_end_within_row(j_decompress_ptr codec) {
-  return codec->total_iMCU_rows == 1 && !codec->arith_code;
+  return codec->total_iMCU_rows == 1 && !codec->arith_code && *((cjpeg_source *)codec->src)->damages == 0;
 }
 
 /// Continues after the end of the file as if the picture ended there: libjpeg fills the rest. The end is an error before the

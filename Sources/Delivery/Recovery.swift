@@ -41,7 +41,7 @@ package struct Recovery {
       var succeeded: [Int] = []
       for entry in page {
         let row = try ReportRow(parsing: entry.row)
-        tally.add(row)
+        tally.add(row, at: entry.position)
         sources?.add(row)
         if index.hasDependencies, row.state == .filtered { succeeded.append(entry.position) }
       }

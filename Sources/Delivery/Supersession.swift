@@ -35,7 +35,7 @@ package struct Supersession {
     var tally = JobTally()
     let log = try run.staging.create(run.staging.document("entries.jsonl"))
     try ledger.eachEndedPage(run: run.runID) { page in
-      for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
+      for entry in page { tally.add(try ReportRow(parsing: entry.row), at: entry.position) }
       try log.write(page.map { $0.row + "\n" }.joined())
     }
     guard tally.counts.total > 0 else {

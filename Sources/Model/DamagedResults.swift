@@ -1,7 +1,7 @@
 /// Results of damaged pictures, which may look wrong.
 package struct DamagedResults: Sendable, Equatable, Codable {
   private struct Named: Sendable, Equatable, Codable {
-    let index: Int
+    let position: Int
     let name: String
   }
 
@@ -12,11 +12,11 @@ package struct DamagedResults: Sendable, Equatable, Codable {
 
   private static let shown = 3
 
-  mutating func add(_ row: ReportRow) {
+  mutating func add(_ row: ReportRow, at position: Int) {
     guard row.warnings.contains(where: \.code.mayShow) else { return }
     count += 1
-    first.append(Named(index: row.index, name: row.name))
-    first.sort { $0.index < $1.index }
+    first.append(Named(position: position, name: row.name))
+    first.sort { $0.position < $1.position }
     if first.count > Self.shown { first.removeLast() }
   }
 
@@ -30,7 +30,7 @@ package struct DamagedResults: Sendable, Equatable, Codable {
   }
 
   /// The position of the first row.
-  package var index: Int { first.first?.index ?? 0 }
+  package var position: Int { first.first?.position ?? 0 }
 }
 
 extension ReportRow.Warning.Code {

@@ -193,10 +193,11 @@ package struct JobTally: Sendable, Equatable {
 
   package init() {}
 
-  package mutating func add(_ row: ReportRow) {
+  /// - Parameter position: The position of the row in the report.
+  package mutating func add(_ row: ReportRow, at position: Int) {
     counts.total += 1
     changes.add(row)
-    damaged.add(row)
+    damaged.add(row, at: position)
     switch row.state {
     case .filtered: counts.filtered += 1
     case .cancelled: counts.cancelled += 1

@@ -278,6 +278,9 @@ package final class PhotoRecord: Sendable {
     }
   }
 
+  /// Records that a file begins to be read, to find out whether it is unchanged.
+  package func beginCheck() { live.withLock { $0.stageBegan = Clock.monotonicMilliseconds } }
+
   /// `new → filtered`, with the existing result of an unchanged file, for which no operation was needed. In any other state nothing
   /// changes.
   /// - Parameters:

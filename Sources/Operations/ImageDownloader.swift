@@ -380,7 +380,7 @@ extension PhotoRecord.Source {
 
 extension HostUsage {
   /// - Parameter url: The URL of the first request.
-  fileprivate init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration, from url: String) {
+  init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration, from url: String) {
     self.init()
     isOwn = true
     milliseconds = Int(time.milliseconds)

@@ -26,11 +26,12 @@ extension PendingOperations {
   /// repeatedly; `suspendAll` ends this mode.
   package func continueOneByOne() {
     setOneByOne(true)
+    (downloadQueue.isSuspended, filtrationQueue.isSuspended) = (true, true)
+    queueUnchecked()
     let isIdle = isIdle
     let filters = inProgress.values.contains { !$0.isDownloading }
     downloadQueue.isSuspended = !isIdle || filters
     filtrationQueue.isSuspended = !isIdle || !filters
-    queueUnchecked()
   }
 
   private func setOneByOne(_ isOn: Bool) {

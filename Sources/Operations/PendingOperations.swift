@@ -196,13 +196,14 @@ package final class PendingOperations {
   /// sources, and an original that is kept is delivered beside the result.
   private func mayBeUnchanged(_ record: PhotoRecord, _ earlier: EarlierResults) -> Bool {
     let entry = record.entry
-    return earlier.mayBeReused && !earlier.outputs.isEmpty && !room.isOneByOne && !configuration.keepOriginals
+    return earlier.mayBeReused && !earlier.outputs.isEmpty && !isSuspended && !room.isOneByOne
+      && !configuration.keepOriginals
       && entry.variant == nil && entry.firstRow == nil && record.inherited == nil && !record.needsBytes
       && record.run.mayReadFiles && SourceLocation.hostName(of: record.url) == nil
   }
 
   /// Begins to check the files of entries that were started.
-  package func checkFiles() { unchanged.start() }
+  package func checkFiles() { unchanged.start(limit: room.limits.downloads) }
 
   /// Takes the entries whose files were checked and are unchanged: they have ended. The operations of the others are added to the
   /// queues.

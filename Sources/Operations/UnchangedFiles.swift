@@ -20,6 +20,7 @@ final class UnchangedFiles: Sendable {
     /// Reads the file, and ends the record if it is unchanged. The operations say what is wrong with it otherwise.
     fileprivate func check() {
       let began = ContinuousClock.now
+      record.beginCheck()
       guard let location = try? SourceLocation(parsing: record.url), let outcome = read(location) else { return }
       let read = ContinuousClock.now
       let source = PhotoRecord.Source(outcome)
@@ -27,6 +28,7 @@ final class UnchangedFiles: Sendable {
       guard let delivered = try? earlier.result(of: record.entry, as: key, from: source) else { return }
       let picture = delivered.sourcePicture
       guard (try? limits.checkMinimum(width: picture.width, height: picture.height)) != nil else { return }
+      record.usedHost(HostUsage(.success(outcome), taking: began.duration(to: read), from: record.url))
       record.confirm(source, with: delivered, since: began, read: read)
     }
 
@@ -38,8 +40,6 @@ final class UnchangedFiles: Sendable {
 
   private struct State {
     var waiting: [Candidate] = []
-    /// Of `waiting`, how many are no longer there.
-    var taken = 0
     /// How many files are being read.
     var reading = 0
     var checked: [PhotoRecord] = []
@@ -47,12 +47,10 @@ final class UnchangedFiles: Sendable {
 
     /// Takes the candidate that has waited longest.
     mutating func next() -> Candidate? {
-      guard taken < waiting.count else {
-        (waiting, taken) = ([], 0)
-        return nil
-      }
-      (taken, reading) = (taken + 1, reading + 1)
-      return waiting[taken - 1]
+      guard !waiting.isEmpty else { return nil }
+      reading += 1
+      // There are never many.
+      return waiting.removeFirst()
     }
   }
 
@@ -60,7 +58,7 @@ final class UnchangedFiles: Sendable {
   private let queue = DispatchQueue(label: "Unchanged files", attributes: .concurrent)
   private let report: @Sendable () -> Void
 
-  /// How many files are read at once, so that one on a slow disk does not delay the others.
+  /// How many files are read at once at most, so that one on a slow disk does not delay the others.
   private static let maxConcurrentFiles = 4
 
   /// - Parameter report: Called on any thread when there are files to take that have been checked.
@@ -70,9 +68,10 @@ final class UnchangedFiles: Sendable {
   func add(_ candidate: Candidate) { state.withLock { $0.waiting.append(candidate) } }
 
   /// Checks what was added.
-  func start() {
+  /// - Parameter limit: How many files may be read at once.
+  func start(limit: Int) {
     let threads = state.withLock { state in
-      let more = min(Self.maxConcurrentFiles - state.threads, state.waiting.count - state.taken)
+      let more = max(0, min(min(limit, Self.maxConcurrentFiles) - state.threads, state.waiting.count))
       state.threads += more
       return more
     }
@@ -114,8 +113,8 @@ final class UnchangedFiles: Sendable {
   /// Takes the records of the files whose check has not begun.
   func takeWaiting() -> [PhotoRecord] {
     state.withLock { state in
-      defer { (state.waiting, state.taken) = ([], 0) }
-      return state.waiting[state.taken...].map(\.record)
+      defer { state.waiting = [] }
+      return state.waiting.map(\.record)
     }
   }
 }

@@ -264,7 +264,7 @@ final class EntryFlow {
     if !holds.isEmpty { holds.release(.entry(record.id)) }
     guard let entries = runs[record.run.number] else { return }
     entries.undelivered -= 1
-    entries.tally.add(row)
+    entries.tally.add(row, at: record.entry.position)
     entries.plan.sources.add(row)
     restIfDeferred(record.run.number)
     observe(

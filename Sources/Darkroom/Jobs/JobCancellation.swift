@@ -27,7 +27,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
   func write(isStopping: () -> Bool) throws -> JobTally {
     var tally = JobTally()
     try ledger.eachEndedPage(run: run.runID) { page in
-      for entry in page { tally.add(try ReportRow(parsing: entry.row)) }
+      for entry in page { tally.add(try ReportRow(parsing: entry.row), at: entry.position) }
       try index.fill { for entry in page { try index.markEnded(entry.position) } }
     }
     run.staging.removeFilesOfEntries()
@@ -38,7 +38,7 @@ struct JobCancellation: @unchecked Sendable {  // the index has one owner at a t
       let rows = page.map(row)
       try ledger.commit(changes + rows.map { .finish($0.record.ledgerEntry($0.row), run: run.runID, job: run.job) })
       changes = []
-      for row in rows { tally.add(row.row) }
+      for row in rows { tally.add(row.row, at: row.record.entry.position) }
       written(rows.map(\.row))
       try delivery.log(rows)
     }

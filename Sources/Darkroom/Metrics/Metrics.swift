@@ -71,7 +71,7 @@ struct Metrics: Equatable {
   }
 
   private mutating func add(_ row: ReportRow) {
-    rows.add(row)
+    rows.add(row, at: row.index)
     if let failure = row.failure { failures[failure.code, default: 0] += 1 }
     if row.isSourceConfirmed {
       confirmedSources += 1

@@ -55,7 +55,7 @@ extension Status.Queues {
 
     fileprivate init(_ chain: PendingOperations.Chain) {
       guard let operations = chain.operations else {
-        self = .waitsForDownload
+        self = chain.record.stageBegan == nil ? .waitsForDownload : .downloads
         return
       }
       self.init(download: operations.download, filtration: operations.filtration)

@@ -201,7 +201,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
         location: ExistingPage.name)
     }
     let damaged = outcome.damaged.map {
-      ReportWarning(code: .damagedPictures, message: $0.message, location: "entries[\($0.index)]")
+      ReportWarning(code: .damagedPictures, message: $0.message, location: "entries[\($0.position)]")
     }
     let kept = notPruned.map { ReportWarning(code: .notPruned, message: ReportWarning.notPruned($0), location: "") }
     return ReportHead(

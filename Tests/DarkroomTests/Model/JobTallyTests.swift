@@ -27,10 +27,10 @@ import Testing
     for (index, code) in warnings.enumerated().reversed() {
       var row = ReportRow.sample(index, state: .filtered)
       row.warnings = [code].compactMap { $0 }.map { ReportRow.Warning(code: $0, message: "why") }
-      tally.add(row)
+      tally.add(row, at: index)
     }
     let outcome = JobOutcome(tally, Transfers(), at: 0)
-    #expect(outcome.damaged?.count == 4 && outcome.damaged?.index == 1)
+    #expect(outcome.damaged?.count == 4 && outcome.damaged?.position == 1)
     #expect(
       outcome.damaged?.message == #"4 results are of damaged pictures, and may look wrong: "1", "3", "4" and 1 more"#)
     #expect(try JobOutcome(text: outcome.text) == outcome)

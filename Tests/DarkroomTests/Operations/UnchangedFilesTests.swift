@@ -43,6 +43,8 @@ import Transfer
     #expect(chains.unchanged() === record)
     let live = record.snapshot
     #expect(live.state == .filtered && live.attempts == 1)
+    // The host scheduler learns how long the disk took.
+    #expect(record.usage.isOwn && record.usage.bytes == live.source?.bytes)
     #expect(live.reused?.target == "images/\(entry.name).png")
     #expect(live.source?.bytes == (try FileStatus(of: sources.file("a.png")).size))
     #expect(chains.pending.downloadQueue.operationCount == 0 && chains.more().isEmpty)
@@ -111,6 +113,34 @@ import Transfer
     #expect(chains.pending.takeIdle(run: 1).first === record)
     #expect(chains.unchanged() == nil)
     #expect(chains.pending.inProgress.isEmpty && chains.pending.downloadQueue.operationCount == 0)
+  }
+
+  @Test("what was checked is let go of while others wait, as there may be a million of them")
+  func released() throws {
+    let (checked, goesOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let files = UnchangedFiles {
+      checked.signal()
+      goesOn.wait()
+    }
+    weak var first: PhotoRecord?
+    for position in 0..<3 {
+      let record = PhotoRecord(try .sample(position, url: "a.png"))
+      if position == 0 { first = record }
+      files.add(
+        UnchangedFiles.Candidate(
+          record: record, earlier: EarlierResults(folder: chains.job, outputs: []), engine: chains.engine,
+          output: OutputOptions(), limits: ImageLimits()))
+    }
+    files.start(limit: 1)
+    checked.wait()
+    #expect(files.takeChecked().map(\.entry.position) == [0])
+    goesOn.signal()
+    checked.wait()
+    #expect(first == nil)
+    #expect(files.takeChecked().map(\.entry.position) == [1])
+    for _ in 0..<2 { goesOn.signal() }
+    checked.wait()
+    #expect(files.takeChecked().map(\.entry.position) == [2])
   }
 
   @Test("where the queues decide what begins no file is read, and the entry waits in them", arguments: [false, true])

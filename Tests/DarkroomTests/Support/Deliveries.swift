@@ -120,7 +120,9 @@ final class Deliveries: Sendable {
     let identity = try inboxPath.map { try FileStatus(of: $0).identity.text } ?? ""
     let manifest = try JobManifest.sample(file: run.job + ".txt", inboxPath: inboxPath, identity: identity)
     var tally = JobTally()
-    try ledger.eachEndedPage(run: run.runID) { for entry in $0 { tally.add(try ReportRow(parsing: entry.row)) } }
+    try ledger.eachEndedPage(run: run.runID) { page in
+      for entry in page { tally.add(try ReportRow(parsing: entry.row), at: entry.position) }
+    }
     return try ReportFile(
       run: run, manifest: manifest, outcome: JobOutcome(tally, Transfers(), at: 5000), pauses: [],
       index: try JobIndex(creating: .memory), ledger: ledger, state: state

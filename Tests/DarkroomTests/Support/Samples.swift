@@ -107,3 +107,8 @@ enum LargePicture {
       [packageRoot + "/Samples/coffee.jpg", path])
   }
 }
+
+extension JobTally {
+  /// Adds a row of a job without variants, whose lines are its positions.
+  mutating func add(_ row: ReportRow) { add(row, at: row.index) }
+}
