@@ -241,6 +241,20 @@ import Testing
     }
   }
 
+  @Test("the end of a JPEG of one row of blocks is an error when its decoder looks there for a restart marker")
+  func withoutRestart() throws {
+    let fixture = try PassFixture()
+    let script = "rgb.crop((0, 0, 149, 8)).save(path, 'JPEG', quality=90, subsampling=0, restart_marker_blocks=4)"
+    let whole = try whole(script, fixture)
+    // The first interval is cut off, and a marker of an earlier one follows it, then nothing but coded data.
+    let first = try #require(whole.firstRange(of: [0xFF, 0xD0])).lowerBound
+    let bytes = whole[..<(first - 8)] + [0xFF, 0xD6] + [UInt8](repeating: 0, count: 50)
+    #expect(try outcome(bytes, fixture).code == .imageTruncated)
+    // With that marker in the right place it is damage like any other.
+    let (damage, code) = try outcome(whole[..<(first - 8)] + whole[first...], fixture)
+    #expect(code == nil && damage?.kind == .pixels)
+  }
+
   @Test("a progressive JPEG that ends within the header of a later scan is read up to there")
   func betweenScans() throws {
     let fixture = try PassFixture()
