@@ -33,6 +33,17 @@ import Testing
     }
   }
 
+  @Test("a copy of a picture of the corpus is copied as a whole", arguments: files("pictures"), MetadataPolicy.allCases)
+  func copies(path: String, policy: MetadataPolicy) throws {
+    let (source, copy) = (try ScratchFile(), try ScratchFile())
+    try source.write(PassFixture.bytes(path))
+    guard let copied = try? source.copied(policy) else { return }
+    try copy.write(copied.bytes)
+    let again = try copy.copied(policy).copy
+    #expect(again.isWholeFile)
+    #expect(again.info == copied.copy.copiedInfo)
+  }
+
   @Test(
     "every recipe of the corpus is refused, or its canonical text is a recipe and itself", arguments: files("recipes"))
   func recipes(path: String) throws {

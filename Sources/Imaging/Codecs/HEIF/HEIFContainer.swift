@@ -134,7 +134,9 @@ struct HEIFContainer {
     let all = items.items.values.flatMap(\.extents)
     guard all.allSatisfy({ $0.upperBound <= size }) else { throw .truncatedHEIF }
     let places = boxes.filter { $0.type == "mdat" }.map { $0.content..<$0.end } + (items.itemData.map { [$0] } ?? [])
-    guard all.allSatisfy({ extent in places.contains { $0.contains(extent) } }) else {
+    // `Range.contains` accepts an empty range anywhere, and a copy ends with the last box for data.
+    let dataEnd = places.map(\.upperBound).max() ?? 0
+    guard all.allSatisfy({ extent in places.contains { $0.contains(extent) } && extent.upperBound <= dataEnd }) else {
       throw .heif("an item is in no box for data")
     }
     let bytes = all.reduce(0) { $0 + $1.count }
