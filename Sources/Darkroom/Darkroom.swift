@@ -289,6 +289,7 @@ package final class Darkroom {
       try waitLimits.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
     let latest = keepAlive(now)
+    watcher.beginWatching()
     waitBegan = Clock.monotonicMilliseconds
     mailbox.wait(alongside: watcher.descriptor, seconds: min(timeToWait(now), max(0, (latest ?? .infinity) - now)))
     return true

@@ -29,7 +29,8 @@ package final class InboxWatcher {
   }
 
   private(set) var inbox: Inbox
-  private var watch: FolderWatch
+  /// nil until the caller waits for the first time.
+  private var watch: FolderWatch?
   private var settling: Settling
   private var schedule = ScanSchedule()
   private var interval: Double
@@ -57,7 +58,6 @@ package final class InboxWatcher {
   package init(inbox: Inbox, configuration: Configuration, ignoredFile: String? = nil) {
     self.inbox = inbox
     ignoredFiles = IgnoredFiles(path: ignoredFile, inbox: inbox.path)
-    watch = FolderWatch(folder: inbox.path)
     settling = Settling(time: configuration.settle)
     settling.isOnNetwork = inbox.folder.isOnNetwork
     interval = configuration.pollInterval
@@ -73,8 +73,17 @@ package final class InboxWatcher {
     scanNow()
   }
 
-  /// Readable when the kernel has sent notices; -1 when notices are not available.
-  package var descriptor: Int32 { watch.descriptor }
+  /// Begins to receive the kernel's notices, once. What has changed before is found by a scan, which is then due at once.
+  ///
+  /// A process that has nothing to wait for never calls it: the kernel takes 10 to 20 ms to close an inotify descriptor.
+  package func beginWatching() {
+    guard watch == nil else { return }
+    watch = FolderWatch(folder: inbox.path)
+    scanNow()
+  }
+
+  /// Readable when the kernel has sent notices; -1 before `beginWatching()`, and when notices are not available.
+  package var descriptor: Int32 { watch?.descriptor ?? -1 }
 
   /// When the next scan is due, as `Clock.monotonicSeconds`.
   package var due: Double { schedule.due }
@@ -94,7 +103,7 @@ package final class InboxWatcher {
   /// Handles the kernel's notices.
   /// - Returns: Whether a scan is due.
   package func isScanDue(now: Double) -> Bool {
-    for notice in watch.notices() {
+    for notice in watch?.notices() ?? [] {
       settling.note(notice)
       schedule.note(isUrgent: notice.isAboutLock)
     }
@@ -119,7 +128,7 @@ package final class InboxWatcher {
     let hasReturned = isLost
     // A watch ends when the file system is unmounted.
     if hasReturned {
-      watch = FolderWatch(folder: inbox.path)
+      if watch != nil { watch = FolderWatch(folder: inbox.path) }
       settling.note(.lost)
       settling.isOnNetwork = inbox.folder.isOnNetwork
     }

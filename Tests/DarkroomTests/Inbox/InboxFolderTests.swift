@@ -39,9 +39,10 @@ import TestSupport
 
   enum Other: CaseIterable { case nothing, folder, link, copyOfTheFile }
 
-  @Test(arguments: Other.allCases)
-  func `another folder is not scanned, and the inbox is when it is back`(other: Other) throws {
+  @Test(arguments: Other.allCases, [false, true])
+  func `another folder is not scanned, and the inbox is when it is back`(other: Other, isWatched: Bool) throws {
     let watcher = try watcher()
+    if isWatched { watcher.beginWatching() }
     let first = try scan(watcher)
     #expect(first.fresh.map(\.file) == ["a.txt"] && !first.hasReturned)
     try moveAway()
@@ -61,15 +62,29 @@ import TestSupport
     try FileManager.default.moveItem(atPath: root.file("away"), toPath: path)
     let back = try scan(watcher)
     #expect(back.fresh.map(\.file) == ["a.txt"] && back.hasReturned)
+    if !isWatched { watcher.beginWatching() }
     #expect(try !scan(watcher).hasReturned)
     _ = watcher.isScanDue(now: 0)
     try root.write("x", as: "inbox/b.txt")
     #expect(isReadable(watcher))
   }
 
+  @Test func `no notices are asked for before the first wait, and what came before it is found then`() throws {
+    let watcher = try watcher()
+    #expect(try scan(watcher).fresh.map(\.file) == ["a.txt"])
+    #expect(watcher.descriptor == -1 && !watcher.isScanDue(now: 0))
+    try root.write("x", as: "inbox/b.txt")
+    watcher.beginWatching()
+    #expect(watcher.descriptor >= 0 && watcher.isScanDue(now: 0))
+    #expect(try scan(watcher).fresh.map(\.file).sorted() == ["a.txt", "b.txt"])
+    watcher.beginWatching()
+    #expect(!watcher.isScanDue(now: 0))
+  }
+
   @Test func `a folder with the file that this process wrote is the inbox, whatever its inode, and is watched`() throws
   {
     let watcher = try watcher()
+    watcher.beginWatching()
     _ = try scan(watcher)
     try moveAway()
     #expect(throws: SystemError.self) { try scan(watcher) }
