@@ -21,15 +21,18 @@ extension Entry: DatabaseRecord {
     ]
   }
 
+  package init(_ row: Statement) throws { try self.init(row) { try Recipe(parsing: $0) } }
+
   /// Reads all but the mirrors and the request.
+  /// - Parameter recipe: Parses the text of a recipe.
   /// - Throws: `JSONError`, `RecipeError`, `ParseError`: only when the index is damaged.
-  package init(_ row: Statement) throws {
+  init(_ row: Statement, recipe: (String) throws -> Recipe) throws {
     try self.init(
       position: row.integer(0), line: row.optionalInteger(12), variant: row.text(13),
       firstRow: row.optionalInteger(14), urls: [row.text(5) ?? ""], key: row.text(11), name: row.text(2) ?? "",
       originalName: row.text(3),
       isNameExplicit: row.integer(4) > 0, requestDigest: row.optionalInteger(15), isNameReplaced: row.integer(4) == 2,
-      recipe: Recipe(parsing: row.text(6) ?? ""),
+      recipe: recipe(row.text(6) ?? ""),
       options: OutputOptions(format: ImageFormat(rawValue: row.text(7) ?? ""), quality: row.integer(8)),
       priority: Priority.allCases[row.integer(1)], checksum: row.text(10).map { try Checksum(parsing: $0) },
       metadata: row.text(9).map { try JSONValue(parsing: $0) })

@@ -1,4 +1,5 @@
 import Database
+import Imaging
 import Model
 import Scheduling
 import System
@@ -56,6 +57,9 @@ package final class JobIndex {
 
   /// A cache of the numbers of hosts.
   private var hostNumbers: [String: Int] = [:]
+
+  /// The recipe that was parsed last, with its text. Most entries of a manifest have the same.
+  private var lastRecipe: (text: String, recipe: Recipe)?
 
   /// Creates an empty index.
   /// - Throws: `SQLiteError`, `SystemError`.
@@ -208,10 +212,17 @@ package final class JobIndex {
 
   private func entries(_ clause: String, _ values: [SQLiteValue]) throws -> [Entry] {
     try database.all(Self.selection + clause, values) { row in
-      var entry = try Entry(row)
+      var entry = try Entry(row, recipe: recipe)
       if let request = row.text(Self.requestColumn) { try entry.adopt(requestText: request) }
       return entry
     }
+  }
+
+  private func recipe(_ text: String) throws -> Recipe {
+    if let lastRecipe, lastRecipe.text == text { return lastRecipe.recipe }
+    let recipe = try Recipe(parsing: text)
+    lastRecipe = (text, recipe)
+    return recipe
   }
 
   private static let selection = """

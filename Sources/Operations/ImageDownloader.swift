@@ -198,11 +198,13 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     if reportsBeginning { report(.downloadBegan(record, at: Clock.monotonicMilliseconds)) }
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
-      endings.async { [self] in
+      let complete: @Sendable () -> Void = { [self] in
         withExtendedLifetime(file) { take(result, key, known, after: time) }
         if let partial, record.state == .failed { record.keep(PartialDownload(partial, download, in: staging)) }
         end()
       }
+      // Files are read by threads of their own, and not by the engine's.
+      if location.scheme == .file { complete() } else { endings.async(execute: complete) }
     }
     live.withLock { $0.transfer = transfer }
     if isCancelled { engine.cancel(transfer) }

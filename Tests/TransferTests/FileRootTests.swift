@@ -6,12 +6,16 @@ import Testing
 @testable import Transfer
 
 @Suite struct FileRootTests {
+  enum Root: CaseIterable { case link, folder }
+
   /// A folder `root` with files, links and a pipe, and a file beside it.
   private final class Tree: Sendable {
     let folder: TemporaryFolder
     let downloads: Downloads
 
-    init(maxBytes: Int = 1 << 20) throws {
+    /// - Parameter root: How the root is given: by its own path, or by that of a link to it.
+    init(_ root: Root = .link, maxBytes: Int = 1 << 20) throws {
+      let name = root == .link ? "alias" : "root"
       let folder = try TemporaryFolder()
       let files = FileManager.default
       let root = folder.file("root")
@@ -29,7 +33,7 @@ import Testing
       mkfifo(root + "/fifo", 0o600)
       self.folder = folder
       downloads = try Downloads {
-        $0.fileRoot = folder.file("alias")
+        $0.fileRoot = folder.file(name)
         $0.maxBytes = maxBytes
       }
     }
@@ -40,9 +44,9 @@ import Testing
     arguments: [
       "a b.jpg", "sub/c.jpg", "sub/../a b.jpg", "inward", "file://ROOT/a%20b.jpg", "file:ROOT/sub/c.jpg",
       "ROOT/sub/c.jpg", "up/root/a b.jpg",
-    ])
-  func inside(text: String) async throws {
-    let tree = try Tree()
+    ], Root.allCases)
+  func inside(text: String, root: Root) async throws {
+    let tree = try Tree(root)
     let (result, body) = try await tree.downloads.fetch(
       text.replacingOccurrences(of: "ROOT", with: tree.folder.file("root")))
     let outcome = try result.get()
@@ -63,9 +67,9 @@ import Testing
       ("file:FOLDER/root/../secret.jpg", .addressNotAllowed), ("/dev/zero", .addressNotAllowed),
       ("fifo", .fileNotFound), ("missing.jpg", .fileNotFound), ("a b.jpg/x", .fileNotFound), ("sub", .fileNotFound),
       (".", .fileNotFound), ("loop", .fileNotFound), (String(repeating: "x", count: 300), .fileNotFound),
-    ])
-  func outside(text: String, code: TransferError.Code) async throws {
-    let tree = try Tree()
+    ], Root.allCases)
+  func outside(_ file: (text: String, code: TransferError.Code), root: Root) async throws {
+    let ((text, code), tree) = (file, try Tree(root))
     let (error, body) = try await tree.downloads.failure(
       text.replacingOccurrences(of: "FOLDER", with: tree.folder.path))
     #expect(error?.code == code, "\(error?.message ?? "allowed")")
