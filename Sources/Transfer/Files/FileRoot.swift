@@ -61,7 +61,7 @@ struct FileRoot {
     let prefix = path + "/"
     guard fullPath.utf8.starts(with: prefix.utf8) else { return nil }
     // Without ".." and symbolic links a path leads where its text says, so that the root need not be opened.
-    if !fullPath.utf8.contains("..".utf8) {
+    if !Self.hasTwoDots(fullPath) {
       let found = uninterrupted { clinux_look_up_without_links(fullPath) }
       if found >= 0 { return found }
     }
@@ -71,6 +71,15 @@ struct FileRoot {
     let relative = String(Substring(fullPath.utf8.dropFirst(prefix.utf8.count)))
     let found = uninterrupted { clinux_look_up_beneath(root, relative) }
     return found < 0 ? nil : found
+  }
+
+  private static func hasTwoDots(_ path: String) -> Bool {
+    var previous = UInt8(0)
+    for byte in path.utf8 {
+      if byte == UInt8(ascii: "."), previous == byte { return true }
+      previous = byte
+    }
+    return false
   }
 
   /// Throws unless a descriptor's file is the folder or lies beneath it, and in none of the refused folders.
