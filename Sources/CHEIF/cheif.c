@@ -48,28 +48,70 @@ static struct heif_error set_colour(const struct cheif_planes *planes, struct he
   return error;
 }
 
+/// Doubles the columns of a row of chroma, each of which is in the middle of its two pixels, blended with the other row that is
+/// nearest to the pixels. `buffer` has room for two sums more than the row has samples: that of `sum` two elements more than the row has samples.
+#define DEFINE_UPSAMPLE(name, sample, sum)                                                                           \
+  static void name(const void *near_row, const void *far_row, int count, void *buffer, void *pixels, int width) {    \
+    const sample *near = near_row, *far = far_row;                                                                   \
+    sum *sums = buffer;                                                                                              \
+    sample *target = pixels;                                                                                         \
+    for (int index = 0; index < count; index++) sums[index + 1] = (sum)(3 * near[index] + far[index]);               \
+    sums[0] = sums[1];                                                                                               \
+    sums[count + 1] = sums[count];                                                                                   \
+    for (int index = 0; index < width / 2; index++) {                                                                \
+      target[2 * index] = (sample)((3 * sums[index + 1] + sums[index] + 8) >> 4);                                    \
+      target[2 * index + 1] = (sample)((3 * sums[index + 1] + sums[index + 2] + 8) >> 4);                            \
+    }                                                                                                                \
+    if (width % 2 == 1) target[width - 1] = (sample)((3 * sums[count] + sums[count - 1] + 8) >> 4);                  \
+  }
+DEFINE_UPSAMPLE(upsample_bytes, uint8_t, uint16_t)
+DEFINE_UPSAMPLE(upsample_words, uint16_t, uint32_t)
+#undef DEFINE_UPSAMPLE
+
+/// Writes a plane of chroma in the size of the picture: interpolated as libavif and libjpeg-turbo do, which libheif 1.15 does not.
+static struct heif_error upsample(const struct cheif_planes *planes, int index, uint8_t *target, int stride) {
+  int width = (planes->width + 1) / 2, wide = planes->bits > 8;
+  int halves_height = planes->chroma == heif_chroma_420;
+  int height = halves_height ? (planes->height + 1) / 2 : planes->height;
+  void *sums = malloc(((size_t)width + 2) * sizeof(uint32_t));
+  if (sums == NULL) return cheif_no_memory;
+  for (int row = 0; row < planes->height; row++) {
+    int near = halves_height ? row / 2 : row;
+    int far = halves_height ? (row % 2 == 0 ? near - 1 : near + 1) : row;
+    if (far < 0 || far >= height) far = near;
+    const uint8_t *near_row = planes->data[index] + near * planes->stride[index];
+    const uint8_t *far_row = planes->data[index] + far * planes->stride[index];
+    uint8_t *pixels = target + (ptrdiff_t)row * stride;
+    (wide ? upsample_words : upsample_bytes)(near_row, far_row, width, sums, pixels, planes->width);
+  }
+  free(sums);
+  return cheif_ok;
+}
+
 struct heif_error cheif_copy_planes(const struct cheif_planes *planes, struct heif_image **result) {
   int is_grey = planes->chroma == heif_chroma_monochrome;
   if ((int64_t)planes->width * planes->height > cheif_max_pixels || planes->bits != cheif_bits) return cheif_damaged;
   if (!cheif_first.is_known) cheif_first = (struct cheif_first){1, is_grey, planes->full_range};
   struct heif_image *image = NULL;
   struct heif_error error = cheif_libheif.heif_image_create_(
-    planes->width, planes->height, is_grey ? heif_colorspace_monochrome : heif_colorspace_YCbCr, planes->chroma, &image);
+    planes->width, planes->height, is_grey ? heif_colorspace_monochrome : heif_colorspace_YCbCr,
+    is_grey ? heif_chroma_monochrome : heif_chroma_444, &image);
   if (error.code == heif_error_Ok) error = set_colour(planes, image);
   const enum heif_channel channels[] = {heif_channel_Y, heif_channel_Cb, heif_channel_Cr};
   for (int index = 0; error.code == heif_error_Ok && index < (is_grey ? 1 : 3); index++) {
-    int halves_width = index > 0 && planes->chroma != heif_chroma_444;
-    int halves_height = index > 0 && planes->chroma == heif_chroma_420;
-    int width = halves_width ? (planes->width + 1) / 2 : planes->width;
-    int height = halves_height ? (planes->height + 1) / 2 : planes->height;
-    error = cheif_libheif.heif_image_add_plane_(image, channels[index], width, height, planes->bits);
+    error = cheif_libheif.heif_image_add_plane_(image, channels[index], planes->width, planes->height, planes->bits);
     if (error.code != heif_error_Ok) break;
     int stride = 0;
     uint8_t *target = cheif_libheif.heif_image_get_plane_(image, channels[index], &stride);
-    if (target == NULL || planes->data[index] == NULL) error = cheif_no_memory;
-    size_t count = (size_t)width * (planes->bits > 8 ? 2 : 1);
-    for (int row = 0; error.code == heif_error_Ok && row < height; row++) {
-      memcpy(target + (ptrdiff_t)row * stride, planes->data[index] + row * planes->stride[index], count);
+    if (target == NULL || planes->data[index] == NULL) {
+      error = cheif_no_memory;
+    } else if (index > 0 && planes->chroma != heif_chroma_444) {
+      error = upsample(planes, index, target, stride);
+    } else {
+      size_t count = (size_t)planes->width * (planes->bits > 8 ? 2 : 1);
+      for (int row = 0; row < planes->height; row++) {
+        memcpy(target + (ptrdiff_t)row * stride, planes->data[index] + row * planes->stride[index], count);
+      }
     }
   }
   if (error.code != heif_error_Ok && image != NULL) cheif_libheif.heif_image_release_(image);

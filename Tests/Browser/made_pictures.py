@@ -58,7 +58,7 @@ def make_sources(folder):
     write("without-mask.bmp", bitmap(*photograph.size, 32, pixels.tobytes()))
 
     save("444.avif", photograph, 0.6, subsampling="4:4:4", quality=90)
-    save("420.avif", photograph, 1.5, quality=90)
+    save("420.avif", photograph, 0.6, quality=90)
     save("limited.avif", photograph, 0.8, subsampling="4:4:4", quality=90, range="limited")
     save("grey.avif", photograph.convert("L"), 0.6, subsampling="4:0:0", quality=90)
     save("alpha.avif", translucent, 0.8, subsampling="4:4:4", quality=90)

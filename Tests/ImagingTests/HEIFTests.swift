@@ -99,6 +99,39 @@ import Testing
     #expect(printed == "near")
   }
 
+  @Test(
+    "chroma of half the size is interpolated, as Pillow and browsers do by libavif",
+    arguments: [
+      ("p.save(path, quality=100)", 2), ("p.save(path, quality=100, subsampling='4:2:2')", 2),
+      // Pillow's own conversion to 8 bits is up to 3 off.
+      ("avifenc(p, path, '-y', '420', '-d', '10')", 4),
+    ])
+  func interpolatedChroma(_ script: String, bound: Int) throws {
+    let fixture = try PassFixture()
+    let names = try PassFixture.python(
+      Self.encoders
+        + """
+        for w, h in [(1, 1), (2, 3), (3, 2), (64, 64), (65, 33)]:
+            path, p = f'{sys.argv[1]}/{w}x{h}.avif', Image.new('RGB', (w, h), 'blue')
+            p.paste((255, 0, 0), (w // 4, h // 4, w - w // 4, h - h // 4))
+            \(script)
+            Image.open(path).save(path + '.png')
+            print(path.split('/')[-1])
+        """, [fixture.folder.path, packageRoot + "/Samples"]
+    ).split(separator: "\n").map(String.init)
+    #expect(names.count == 5)
+    for name in names {
+      let (file, result) = (fixture.folder.file(name), fixture.folder.file(name + ".out"))
+      try fixture.pass(file, to: result, options: OutputOptions(format: .png))
+      let difference = try PassFixture.python(
+        """
+        a, b = (np.asarray(Image.open(path).convert('RGB')).astype(int) for path in sys.argv[1:3])
+        print(np.abs(a - b).max())
+        """, [file + ".png", result])
+      #expect(try #require(Int(difference)) <= bound, "\(name)")
+    }
+  }
+
   @Test("a picture is turned as its file says, whatever its EXIF says", arguments: ["avif", "heic"])
   func orientation(_ format: String) throws {
     let fixture = try PassFixture()
