@@ -64,7 +64,9 @@ package final class JSONDocument {
           ? "the text is empty"
           : code == .numberTooLarge
             ? Self.numberTooLarge
-            : Self.usualError(text.prefix(max(0, Int(error.position)))) ?? Self.readable(message),
+            : code == .encoding
+              ? "\(Self.readable(message)): the text must be UTF-8"
+              : Self.usualError(text.prefix(max(0, Int(error.position)))) ?? Self.readable(message),
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
     return parsed

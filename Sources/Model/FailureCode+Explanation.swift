@@ -98,7 +98,8 @@ extension FailureCode {
     case .tls:
       Explanation(
         cause: "the handshake failed, or the certificate is not trusted",
-        remedy: "check the server's certificate; an authority of your own belongs to those of the system")
+        remedy:
+          "check the server's certificate, and the authorities of the system; after \"wrong version number\", use http")
     case .timeout:
       Explanation(
         cause: "connecting, the first byte or the whole transfer took too long, or it was too slow for 15 s",
@@ -139,12 +140,16 @@ extension FailureCode {
         cause: "a picture in a format or kind that is not read, such as JPEG XL",
         remedy: "convert it before; `darkroom filters` lists the formats that are read")
     case .imageCorrupt:
-      Explanation(cause: "the picture's data are inconsistent", remedy: "get an intact copy; or `--damaged accept`")
+      Explanation(
+        cause: "the picture's data are inconsistent",
+        remedy: "get an intact copy; `--damaged accept` reads what can be read of JPEG, PNG, WebP, GIF and BMP")
     case .imageTruncated:
       Explanation(
         cause: "the file ends before the picture does; found when a picture is decoded, not when it is copied "
           + "(`none` with `keep`)",
-        remedy: "get a complete copy; if the server broke off, retry; or `--damaged accept`")
+        remedy:
+          "get a complete copy; if the server broke off, retry; `--damaged accept` reads what is there of JPEG, PNG, GIF "
+          + "and BMP")
     case .imageTooLarge:
       Explanation(
         cause: "more than `--max-pixels`, too many scans, sides that the output format cannot hold, or more memory "

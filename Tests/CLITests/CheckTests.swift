@@ -78,6 +78,17 @@ import Testing
     #expect(wrong.status == 66 && wrong.output.hasPrefix("wrong.json: rejected"))
   }
 
+  @Test(arguments: ["\u{1B}[31m", "\r", "\n  fake.png  none  ", "\u{9B}2J", "\u{202E}"])
+  func `a URL can neither forge a line nor control the terminal`(text: String) throws {
+    let folder = try TemporaryFolder()
+    let entries: [String: Any] = [
+      "a": "http://h.example/\(text).png", "b": ["url": ["http://h.example/\(text)", "http://m.example/\(text)"]],
+    ]
+    try JSONSerialization.data(withJSONObject: entries).write(to: URL(fileURLWithPath: folder.file("job.json")))
+    let output = try DarkroomCommand.run(["check", "job.json"], in: folder).output
+    #expect(!output.contains(text) && output.contains("h.example/"), "\(output.debugDescription)")
+  }
+
   private struct Line: Decodable {
     struct Failure: Decodable { let code: String }
     let state: String?

@@ -78,6 +78,7 @@ import Testing
     ("[MANIFEST…]", [], WordSyntax.Kind.files, true), ("FILE|URL…", [], .files, true), ("JOB", [], .names, false),
     ("keep|jpeg|png", ["keep", "jpeg", "png"], nil, false), ("N|auto", ["auto"], nil, false),
     ("known|N|N%", ["known"], nil, false), ("SECONDS", [], nil, false), ("on|off", ["on", "off"], nil, false),
+    ("420|444", ["420", "444"], nil, false),
   ])
   func `what a word may be follows from its usage`(
     usage: String, choices: [String], kind: WordSyntax.Kind?, isRepeated: Bool

@@ -106,10 +106,12 @@ extension ManifestCheck.PlannedEntry {
     let urls = mirrors.map { mirror in
       let doubt =
         mirror.error.map { "\(verb): \($0.code.rawValue): \($0.message)" } ?? SourceLocation.slashHint(for: mirror.url)
-      return mirror.url + (mirror.rule.map { "  (rule \($0))" } ?? "") + (doubt.map { "\n    warning: \($0)" } ?? "")
+      return mirror.url.visible + (mirror.rule.map { "  (rule \($0))" } ?? "")
+        + (doubt.map { "\n    warning: \($0.visible)" } ?? "")
     }
-    return "  \(output)  \(filters)  \(method == "GET" ? "" : method + " ")" + urls.joined(separator: "\n    or ")
-      + (after.isEmpty ? "" : "\n    after " + after.joined(separator: ", "))
+    return "  \(output.visible)  \(filters)  \(method == "GET" ? "" : method + " ")"
+      + urls.joined(separator: "\n    or ")
+      + (after.isEmpty ? "" : "\n    after " + after.joined(separator: ", ").visible)
   }
 
   fileprivate func json(in job: String) -> JSONValue {

@@ -167,7 +167,7 @@ struct WordSyntax: Equatable {
   init(usage: String) {
     isRepeated = usage.contains("…")
     let words = usage.filter { !"[]… ".contains($0) }.split(separator: "|")
-    choices = words.filter { $0.first?.isLowercase ?? false }.map(String.init)
+    choices = words.filter { $0.first.map { $0.isLowercase || $0.isNumber } ?? false }.map(String.init)
     kind = words.lazy.compactMap { Self.kinds[$0] }.first
   }
 }

@@ -77,7 +77,8 @@ enum ManifestPage {
 
   private static let recipes = """
     A recipe is a list of functions, separated by spaces and applied from left to right, or `none`. CSS functions have the
-    meaning of the W3C's Filter Effects Module Level 1. `darkroom filters --explain RECIPE` explains a recipe. Arguments have
+    meaning of the W3C's Filter Effects Module Level 1. `darkroom filters --explain RECIPE` explains a recipe. The
+    key `recipes` of a configuration file names some: `{"recipes": {"thumb": "resize(fit 256 256)"}}`. Arguments have
     the syntax of CSS: `?` follows an optional part, `|` separates alternatives.
     """
 

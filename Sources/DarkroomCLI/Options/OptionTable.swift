@@ -130,7 +130,8 @@ enum OptionTable {
       "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
     Option(
       "damaged", \.configuration.output.damaged, .choice,
-      "whether a picture that is cut off or broken fails, or what can be read of it is used, with a warning"),
+      "whether a picture that is cut off or broken fails, or what can be read of it is used, with a warning; "
+        + "copies (filters none, format keep) are not decoded"),
     Option("max-pixels", \.configuration.maxPixels, .pixels, "the largest picture that is read, copied or written"),
     Option(
       "min-pixels", \.configuration.minPixels, .pixels,
