@@ -75,10 +75,10 @@ package final class PhotoRecord: Sendable {
     package var state = State.new
     /// Whether this record's operations have begun the download.
     var hasBegun = false
-    package var source: Source?
-    package var result: Result?
+    @Indirect package var source: Source?
+    @Indirect package var result: Result?
     /// The existing result that is used instead of a new one.
-    package var reused: DeliveredResult?
+    @Indirect package var reused: DeliveredResult?
     /// The files to deliver. They are complete, in staging or in the outbox.
     package var artifacts: [Artifact] = []
     package var failure: EntryFailure?

@@ -13,7 +13,7 @@ extension EntryScheduler {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return nil }
     let deferred = DeferredEntry(
       position: id.position, attempts: attempts, due: now + wait, firstTried: entry.firstTried)
-    job[started: id.position] = nil
+    job.removeStarted(id.position)
     job.deferred.insert(deferred)
     finished(id.run, job, at: entry.host, now)
     return deferred

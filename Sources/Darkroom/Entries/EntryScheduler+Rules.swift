@@ -17,16 +17,15 @@ extension EntryScheduler {
   /// Records that a download begins its request, or needs none because another download sends it.
   /// - Parameter time: When the request began; nil when none was needed.
   func downloadBegan(_ id: PhotoRecord.ID, at time: Int?) {
-    guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading else { return }
-    job[started: id.position]?.hasBegun = true
+    guard let entry = started(id), entry.isDownloading else { return }
     hosts.downloadBegan(host: entry.host, at: time, isRepeated: entry.hasBegun)
+    entry.hasBegun = true
   }
 
   /// Records that a download is too slow, so that its host may have a free slot.
   func downloadIsSlow(_ id: PhotoRecord.ID) {
-    guard let job = jobs[id.run], let entry = job[started: id.position], entry.isDownloading, !entry.isSlow
-    else { return }
-    job[started: id.position]?.isSlow = true
+    guard let entry = started(id), entry.isDownloading, !entry.isSlow else { return }
+    entry.isSlow = true
     hosts.downloadIsSlow(host: entry.host)
   }
 

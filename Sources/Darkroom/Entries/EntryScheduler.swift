@@ -217,7 +217,7 @@ final class EntryScheduler {
     guard let entry = job?[started: id.position] ?? orphans.removeValue(forKey: id), entry.isDownloading else {
       return nil
     }
-    job?[started: id.position]?.isDownloading = false
+    entry.isDownloading = false
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
       isSlow: entry.isSlow, answer, contact: usage.contact, isTrial: entry.isTrial, now: now, backoff: backoff)
@@ -238,7 +238,7 @@ final class EntryScheduler {
   /// Marks an entry as finished. It is not scheduled again.
   func finished(_ id: PhotoRecord.ID, now: Int) {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
-    job[started: id.position] = nil
+    job.removeStarted(id.position)
     finished(id.run, job, at: entry.host, now)
   }
 
@@ -337,7 +337,7 @@ final class EntryScheduler {
     guard let entry = started(id) else { return }
     let wasClosed = entry.history.tries.closings != hosts.breaker(of: entry.host).closings
     guard entry.history.roundBegan == nil || wasClosed else { return }
-    jobs[id.run]?[started: id.position]?.history.roundBegan = now
+    entry.history.roundBegan = now
   }
 
   /// The throttle of the host of an entry in progress.

@@ -13,7 +13,7 @@ final class JobEntries {
   }
 
   /// An entry in progress.
-  struct Started {
+  final class Started {
     let key: EntryKey
 
     /// The host of the request.
@@ -25,8 +25,8 @@ final class JobEntries {
     /// Its tries before this one.
     var history: AttemptHistory
 
-    /// The host of the next try. Default: nil, the same.
-    var retryHost: Int?
+    /// The host of the next try; nil for the same.
+    let retryHost: Int?
     var isDownloading = true
 
     /// Whether the beginning of its download was reported.
@@ -36,10 +36,19 @@ final class JobEntries {
     var isSlow = false
 
     /// Whether its request is a trial of a closed host.
-    var isTrial = false
+    let isTrial: Bool
 
     /// When it was first tried: before, or now.
     var firstTried: Int { history.firstTried ?? since }
+
+    init(key: EntryKey, host: Int, since: Int, history: AttemptHistory, retryHost: Int?, isTrial: Bool) {
+      self.key = key
+      self.host = host
+      self.since = since
+      self.history = history
+      self.retryHost = retryHost
+      self.isTrial = isTrial
+    }
   }
 
   let index: JobIndex
@@ -95,14 +104,16 @@ final class JobEntries {
 // MARK: States
 
 extension JobEntries {
-  /// The entry in progress at a position. Setting it changes an entry that is in progress; nil removes it.
+  /// The entry in progress at a position.
   subscript(started position: Int) -> Started? {
-    get { if case .inProgress(let started)? = states[position] { started } else { nil } }
-    set {
-      guard self[started: position] != nil else { return }
-      states[position] = newValue.map(EntryState.inProgress)
-      if newValue == nil { inProgress -= 1 }
-    }
+    if case .inProgress(let started)? = states[position] { started } else { nil }
+  }
+
+  /// Removes an entry that is in progress; does nothing to others.
+  func removeStarted(_ position: Int) {
+    guard self[started: position] != nil else { return }
+    states[position] = nil
+    inProgress -= 1
   }
 
   /// The history of a waiting entry.
@@ -135,7 +146,7 @@ extension JobEntries {
 
   /// Makes an entry wait. It is not in progress any more.
   func wait(_ position: Int, _ history: AttemptHistory) {
-    self[started: position] = nil
+    removeStarted(position)
     states[position] = .waiting(history)
   }
 
