@@ -121,13 +121,16 @@ package struct FolderListing {
   private func skipped(_ others: [String]) -> String? {
     guard !others.isEmpty else { return nil }
     let counts = Dictionary(others.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
-    let shown = counts.prefix(10).map { "\($0.value) \($0.key)" } + (counts.count > 10 ? ["…"] : [])
-    let exclusion = JSONValue.string("!*" + counts[0].key)
-    let array = JSONValue.array([.string(source.redacted), exclusion])
-    let advice = isArray ? "\(exclusion.text) in \"source\"" : "\"source\": \(array.text)"
+    let named = counts.prefix(10)
+    let shown = named.map { "\($0.value) \($0.key)" } + (counts.count > named.count ? ["…"] : [])
+    let exclusions = named.map { JSONValue.string("!*" + $0.key) }
+    let advice =
+      isArray
+      ? exclusions.map(\.text).joined(separator: ",") + " in \"source\""
+      : "\"source\": \(JSONValue.array([.string(source.redacted)] + exclusions).text)"
     return
       "\(ManifestWarning.skippedStart) \(others.count) (\(shown.joined(separator: ", "))); "
-      + "\(advice) leaves such files out without a warning"
+      + "\(advice) leaves them out without a warning"
   }
 }
 

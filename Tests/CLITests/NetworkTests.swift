@@ -10,7 +10,7 @@ import Testing
     let urls = (0..<60).map { server.url("\($0)", host: "127.0.0.\(1 + $0 % hosts)") }
     try folders.drop("job.txt", urls.map { $0 + "\n" }.joined())
     let run = try folders.start("run", ["--retries", "2", "--filters", "none"])
-    #expect(try run.waitForLine(containing: "does not answer, and its entries wait") != nil)
+    #expect(try run.waitForLine(containing: "is failing, and its entries wait") != nil)
     try waitForClosedHost(in: folders)
     try server.start()
     #expect(try run.waitForLine(containing: "answers again") != nil)
@@ -46,7 +46,7 @@ import Testing
   private func waitForClosedHost(in folders: DarkroomFolders) throws {
     let deadline = ContinuousClock.now + .seconds(120)
     var output = ""
-    while !output.contains(" does not answer since "), ContinuousClock.now < deadline {
+    while !output.contains(" is failing since "), ContinuousClock.now < deadline {
       output = try folders.ask("status").output
       usleep(20_000)
     }
@@ -98,7 +98,7 @@ import Testing
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", (0..<40).map { server.url("\($0)") + "\t" + mirror + "\($0)\n" }.joined())
     let run = try folders.start("run", ["--filters", "none", "--verbose", "--retries", "1"])
-    #expect(try run.waitForLine(containing: "does not answer") != nil)
+    #expect(try run.waitForLine(containing: "is failing, and") != nil)
     try server.start()
     let finished = try run.finish()
     #expect(finished.status == 0, "\(finished.error)")
@@ -152,7 +152,7 @@ import Testing
       "job.txt", (0..<60).map { "http://127.0.0.\(1 + $0 % 4):\(server.port)/\($0)\n" }.joined())
     let run = try folders.start("run", ["--retries", "2", "--filters", "none"])
     #expect(
-      try run.waitForLine(containing: "does not answer, and its entries wait") != nil)
+      try run.waitForLine(containing: "is failing, and its entries wait") != nil)
     try LoopbackSocket.request("/open", port: server.port)
     let finished = try run.finish()
     #expect(finished.status == 0, "\(finished.error)")
@@ -182,7 +182,7 @@ import Testing
     try folders.drop(
       "job.txt", (0..<40).map { "http://127.0.0.1:\(server.port)/\($0 % 4 == 3 ? "dead" : "")\($0)\n" }.joined())
     let run = try folders.run(["--retries", "2", "--per-host", "1", "--filters", "none"])
-    #expect(run.status == 1 && !run.error.contains("does not answer"), "\(run.error)")
+    #expect(run.status == 1 && !run.error.contains("is failing"), "\(run.error)")
     let report = try folders.report("job")
     #expect(report.counts == Report.Counts(total: 40, filtered: 30, failed: 10))
     #expect(Set(report.entries.compactMap { $0.error?.code }) == ["not-an-image"])
@@ -231,7 +231,7 @@ import Testing
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", (0..<30).map { server.url("\($0)") + "\n" }.joined())
     let run = try folders.start("run", ["--retries", "2", "--filters", "none"])
-    #expect(try run.waitForLine(containing: "does not answer, and its entries wait") != nil)
+    #expect(try run.waitForLine(containing: "is failing, and its entries wait") != nil)
     run.send(SIGTERM)
     #expect(try run.finish().status == 143)
   }

@@ -63,7 +63,7 @@ package enum Event: Sendable {
 package enum HostEvent: Sendable {
   /// The server asked to wait with requests.
   case held(seconds: Double, why: String)
-  /// The host does not answer any more. Its entries wait, except for one trial at a time.
+  /// The host is failing. Its entries wait, except for one trial at a time.
   case closed(why: String)
   /// The host, which was closed or given up, answers again.
   case opened

@@ -111,7 +111,7 @@ struct EventLog {
         .warning,
         host == "this machine"
           ? "this machine cannot ask new hosts, and their entries wait: \(why)"
-          : "\(host) does not answer, and its entries wait: \(why)")
+          : "\(host) is failing, and its entries wait: \(why)")
     case .opened: line(.info, "\(host) answers again")
     case .givenUp(let why): line(.warning, "\(host) is given up: \(why)")
     }
