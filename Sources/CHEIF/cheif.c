@@ -49,7 +49,8 @@ static struct heif_error set_colour(const struct cheif_planes *planes, struct he
 }
 
 /// Doubles the columns of a row of chroma, each of which is in the middle of its two pixels, blended with the other row that is
-/// nearest to the pixels. `buffer` has room for two sums more than the row has samples: that of `sum` two elements more than the row has samples.
+/// nearest to the pixels. A last pixel without a neighbour has its own chroma, as by libyuv. `buffer` has room for two more sums
+/// than the row has samples.
 #define DEFINE_UPSAMPLE(name, sample, sum)                                                                           \
   static void name(const void *near_row, const void *far_row, int count, void *buffer, void *pixels, int width) {    \
     const sample *near = near_row, *far = far_row;                                                                   \
@@ -62,7 +63,7 @@ static struct heif_error set_colour(const struct cheif_planes *planes, struct he
       target[2 * index] = (sample)((3 * sums[index + 1] + sums[index] + 8) >> 4);                                    \
       target[2 * index + 1] = (sample)((3 * sums[index + 1] + sums[index + 2] + 8) >> 4);                            \
     }                                                                                                                \
-    if (width % 2 == 1) target[width - 1] = (sample)((3 * sums[count] + sums[count - 1] + 8) >> 4);                  \
+    if (width % 2 == 1) target[width - 1] = (sample)((4 * sums[count] + 8) >> 4);                                    \
   }
 DEFINE_UPSAMPLE(upsample_bytes, uint8_t, uint16_t)
 DEFINE_UPSAMPLE(upsample_words, uint16_t, uint32_t)

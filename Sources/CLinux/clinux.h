@@ -64,7 +64,7 @@ static inline int clinux_look_up_beneath(int folder, const char *path) {
   return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
 }
 
-/// See `clinux_open_beneath`. Looks an absolute path up without opening it, and fails if there is a symbolic link on the way.
+/// See `clinux_open_beneath`. Looks a path up without opening it, and fails if there is a symbolic link on the way.
 static inline int clinux_look_up_without_links(const char *path) {
   struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
   return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);

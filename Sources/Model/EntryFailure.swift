@@ -119,7 +119,7 @@ extension EntryFailure {
   /// The same failure, for an entry that was not tried because its host was given up.
   package var ofGivenUpHost: EntryFailure {
     EntryFailure(
-      code: code, message: "not tried, since its host does not answer: \(message)", httpStatus: httpStatus,
+      code: code, message: "not tried, since its host is failing: \(message)", httpStatus: httpStatus,
       disposition: disposition, hostFailure: hostFailure)
   }
 

@@ -145,8 +145,8 @@ extension FailureCode {
         remedy: "get an intact copy; `--damaged accept` reads what can be read of JPEG, PNG, WebP, GIF and BMP")
     case .imageTruncated:
       Explanation(
-        cause: "the file ends before the picture does; found when a picture is decoded, not when it is copied "
-          + "(`none` with `keep`)",
+        cause: "the file ends before the picture does; copies (`none` with `keep`) of JPEG, PNG, GIF and BMP are not "
+          + "checked for that",
         remedy:
           "get a complete copy; if the server broke off, retry; `--damaged accept` reads what is there of JPEG, PNG, GIF "
           + "and BMP")

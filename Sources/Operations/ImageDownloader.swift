@@ -43,7 +43,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   ///   - delivered: The source of a request whose bytes are not needed, because its result exists. Default: nil.
   ///   - shared: The other downloads in progress.
   ///   - rules: The rules for hosts.
-  ///   - endings: The queue on which transfers are completed, since the engine's thread only transfers.
+  ///   - endings: The queue on which transfers of URLs are completed, since the engine's thread only transfers.
   ///   - report: Called on any thread before the request begins, or when the download waits for another; and on the
   ///     engine's thread when the first answer to the request arrives, if that is reported.
   ///   - ended: Called on any thread before the operation finishes.

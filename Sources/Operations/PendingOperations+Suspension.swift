@@ -79,7 +79,7 @@ extension PendingOperations {
     return idle.map(\.record)
   }
 
-  /// Waits until all completed transfers have been handled.
+  /// Waits until all completed transfers of URLs have been handled. Those of files are when the engine is shut down.
   package func waitForEndings() { downloadEndings.sync {} }
 
   /// Cancels all entries, whether or not they are running.

@@ -123,14 +123,20 @@ package struct FolderListing {
     let counts = Dictionary(others.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.key < $1.key }
     let named = counts.prefix(10)
     let shown = named.map { "\($0.value) \($0.key)" } + (counts.count > named.count ? ["…"] : [])
-    let exclusions = named.map { JSONValue.string("!*" + $0.key) }
+    // A pattern without a slash holds in all folders. Names with signs of patterns are not advised.
+    let patterns = named.map(\.key).filter { !$0.contains { "*?[{\\".contains($0) } }
+    guard !patterns.isEmpty else {
+      return "\(ManifestWarning.skippedStart) \(others.count) (\(shown.joined(separator: ", ")))"
+    }
+    let exclusions = patterns.map { JSONValue.string(($0.hasPrefix(".") ? "!*" : "!") + $0) }
+    let what = patterns.count < counts.count ? "some of them" : "them"
     let advice =
       isArray
       ? exclusions.map(\.text).joined(separator: ",") + " in \"source\""
       : "\"source\": \(JSONValue.array([.string(source.redacted)] + exclusions).text)"
     return
       "\(ManifestWarning.skippedStart) \(others.count) (\(shown.joined(separator: ", "))); "
-      + "\(advice) leaves them out without a warning"
+      + "\(advice) leaves \(what) out without a warning"
   }
 }
 

@@ -85,8 +85,12 @@ import Testing
       "a": "http://h.example/\(text).png", "b": ["url": ["http://h.example/\(text)", "http://m.example/\(text)"]],
     ]
     try JSONSerialization.data(withJSONObject: entries).write(to: URL(fileURLWithPath: folder.file("job.json")))
-    let output = try DarkroomCommand.run(["check", "job.json"], in: folder).output
-    #expect(!output.contains(text) && output.contains("h.example/"), "\(output.debugDescription)")
+    try JSONSerialization.data(withJSONObject: ["source": "http://h.example/\(text).json"])
+      .write(to: URL(fileURLWithPath: folder.file("list.json")))
+    for file in ["job.json", "list.json"] {
+      let output = try DarkroomCommand.run(["check", file], in: folder).output
+      #expect(!output.contains(text) && output.contains("h.example/"), "\(output.debugDescription)")
+    }
   }
 
   private struct Line: Decodable {

@@ -6,23 +6,29 @@ import Testing
 @testable import Transfer
 
 @Suite struct FileRootTests {
-  enum Root: CaseIterable { case link, folder }
+  enum Root: String, CaseIterable {
+    case link = "alias"
+    case folder = "root"
+    case beneathLink = "above/root"
+    case withDots = "root/sub/.."
+    case withSlash = "root/"
+  }
 
   /// A folder `root` with files, links and a pipe, and a file beside it.
   private final class Tree: Sendable {
     let folder: TemporaryFolder
     let downloads: Downloads
 
-    /// - Parameter root: How the root is given: by its own path, or by that of a link to it.
+    /// - Parameter root: How the root is given.
     init(_ root: Root = .link, maxBytes: Int = 1 << 20) throws {
-      let name = root == .link ? "alias" : "root"
+      let name = root.rawValue
       let folder = try TemporaryFolder()
       let files = FileManager.default
       let root = folder.file("root")
       for name in ["root/sub", "root-beside"] {
         try files.createDirectory(atPath: folder.file(name), withIntermediateDirectories: true)
       }
-      for name in ["root/a b.jpg", "root/sub/c.jpg", "root-beside/secret.jpg", "secret.jpg"] {
+      for name in ["root/a b.jpg", "root/a..b.jpg", "root/sub/c.jpg", "root-beside/secret.jpg", "secret.jpg"] {
         try Data(name.utf8).write(to: URL(fileURLWithPath: folder.file(name)))
       }
       try files.createSymbolicLink(atPath: root + "/inward", withDestinationPath: root + "/sub/c.jpg")
@@ -30,6 +36,7 @@ import Testing
       try files.createSymbolicLink(atPath: root + "/loop", withDestinationPath: "loop")
       try files.createSymbolicLink(atPath: root + "/up", withDestinationPath: "..")
       try files.createSymbolicLink(atPath: folder.file("alias"), withDestinationPath: "root")
+      try files.createSymbolicLink(atPath: folder.file("above"), withDestinationPath: ".")
       mkfifo(root + "/fifo", 0o600)
       self.folder = folder
       downloads = try Downloads {
@@ -42,7 +49,7 @@ import Testing
   @Test(
     "files beneath the root are copied, with their digest",
     arguments: [
-      "a b.jpg", "sub/c.jpg", "sub/../a b.jpg", "inward", "file://ROOT/a%20b.jpg", "file:ROOT/sub/c.jpg",
+      "a b.jpg", "a..b.jpg", "sub/c.jpg", "sub/../a b.jpg", "inward", "file://ROOT/a%20b.jpg", "file:ROOT/sub/c.jpg",
       "ROOT/sub/c.jpg", "up/root/a b.jpg",
     ], Root.allCases)
   func inside(text: String, root: Root) async throws {

@@ -66,14 +66,14 @@ extension ManifestCheck.Result {
       switch (problems.isEmpty, source) {
       case (false, _): "rejected, \(problems.count.of("problem", "problems"))"
       case (true, let source?) where !isListed:
-        "job \(job), its entries are listed by \(source), which check does not read"
-      case (true, let source?): "job \(job), \(total.of("entry", "entries")) of \(source)"
+        "job \(job), its entries are listed by \(source.visible), which check does not read"
+      case (true, let source?): "job \(job), \(total.of("entry", "entries")) of \(source.visible)"
       case (true, nil): "job \(job), \(total.of("entry", "entries"))"
       }
     return
-      (["\(file): \(head)"] + Self.first(problems.map { "  \($0)" })
-      + (sourceError.map { ["  warning: would fail: \($0.code.rawValue): \($0.message)"] } ?? [])
-      + Self.first(warnings.map { "  warning: \($0)" })).joined(separator: "\n")
+      (["\(file): \(head)"] + Self.first(problems.map { "  \("\($0)".visible)" })
+      + (sourceError.map { ["  warning: would fail: \($0.code.rawValue): \($0.message.visible)"] } ?? [])
+      + Self.first(warnings.map { "  warning: \("\($0)".visible)" })).joined(separator: "\n")
   }
 
   private static func first(_ lines: [String]) -> [String] {

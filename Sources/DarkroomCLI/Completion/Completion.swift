@@ -149,7 +149,7 @@ struct WordSyntax: Equatable {
   /// What is completed by looking it up. Names are those of jobs or locks.
   enum Kind { case files, folders, names, recipe, topics }
 
-  /// The words in lower case.
+  /// The words in lower case, and numbers.
   let choices: [String]
 
   /// nil for values that cannot be completed, such as numbers.

@@ -95,9 +95,13 @@ extension Status {
     let unnamed = jobs.map { ($0.held_hosts_total ?? 0) - ($0.held_hosts ?? []).count }.max() ?? 0
     if unnamed > 0 { lines.append("\(unnamed.of("more host is", "more hosts are")) on hold") }
     let closed = closed_hosts ?? []
-    lines += closed.map { "\($0.host) is failing since \($0.since) (\($0.cause)): its entries wait" }
+    lines += closed.map {
+      $0.host == "this machine"
+        ? "this machine cannot ask new hosts since \($0.since) (\($0.cause)): their entries wait"
+        : "\($0.host) is failing since \($0.since) (\($0.cause)): its entries wait"
+    }
     if let total = closed_hosts_total, total > closed.count {
-      lines.append("\((total - closed.count).of("more host does", "more hosts do")) not answer")
+      lines.append("\((total - closed.count).of("more host is", "more hosts are")) failing")
     }
     let ruled = ruled_hosts ?? []
     lines += ruled.map { "\($0.host) has the rule \($0.rules.joined(separator: ", "))" }

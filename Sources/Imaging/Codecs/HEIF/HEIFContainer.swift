@@ -19,6 +19,9 @@ struct HEIFContainer {
   /// The boxes of the file, in its order.
   let boxes: [HEIFBox]
 
+  /// Boxes that make up pictures.
+  static let pictureBoxes: Set = ["ftyp", "meta", "mdat", "moov"]
+
   /// More boxes in a file are an attack.
   private static let maxBoxes = 256
   /// The largest `meta` box: that of a grid of 20 000 pictures.
@@ -134,9 +137,9 @@ struct HEIFContainer {
     let all = items.items.values.flatMap(\.extents)
     guard all.allSatisfy({ $0.upperBound <= size }) else { throw .truncatedHEIF }
     let places = boxes.filter { $0.type == "mdat" }.map { $0.content..<$0.end } + (items.itemData.map { [$0] } ?? [])
-    // `Range.contains` accepts an empty range anywhere, and a copy ends with the last box for data.
-    let dataEnd = places.map(\.upperBound).max() ?? 0
-    guard all.allSatisfy({ extent in places.contains { $0.contains(extent) } && extent.upperBound <= dataEnd }) else {
+    // `Range.contains` accepts an empty range anywhere, and a copy ends with the last box that makes up pictures.
+    let end = boxes.last { pictureBoxes.contains($0.type) }?.end ?? 0
+    guard all.allSatisfy({ extent in places.contains { $0.contains(extent) } && extent.upperBound <= end }) else {
       throw .heif("an item is in no box for data")
     }
     let bytes = all.reduce(0) { $0 + $1.count }

@@ -17,7 +17,7 @@ struct HEIFStructure: PictureStructure {
   /// follows the picture. Items become ones of a type that readers skip, and boxes free space.
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     var parts = CopiedParts()
-    let kept = Self.pictureBoxes.union(policy == .all ? ["uuid"] : [])
+    let kept = HEIFContainer.pictureBoxes.union(policy == .all ? ["uuid"] : [])
     let end = min(container.boxes.last { kept.contains($0.type) }?.end ?? 0, try file.size())
     var changes: [Change] = []
     if policy != .all {
@@ -42,9 +42,6 @@ struct HEIFStructure: PictureStructure {
     try parts.keep(upTo: end)
     return parts
   }
-
-  /// Boxes that make up pictures.
-  private static let pictureBoxes: Set = ["ftyp", "meta", "mdat", "moov"]
 
   private func overwriting(
     _ item: HEIFItems.Item, _ policy: MetadataPolicy, _ isUnreadable: inout Bool
