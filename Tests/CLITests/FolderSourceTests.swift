@@ -286,6 +286,26 @@ import Testing
     }
   }
 
+  @Test func `a warning about skipped files advises no pattern that means others, and says when it does not name all`()
+    throws
+  {
+    try add("incoming/a.jpg")
+    for name in ["jpg", "*", "a[b]"] + (0..<9).map({ "x.k\($0)" }) {
+      try Data("text".utf8).write(to: URL(fileURLWithPath: root.file("incoming/" + name)))
+    }
+    let report = try run()
+    let message = try #require(report.warnings?.first?.message)
+    #expect(message.contains("12 (1 *, 1 .k0, 1 .k1,") && message.contains(", …); "), "\(message)")
+    #expect(message.contains(#"["./incoming/","!*.k0","!*.k1","#) && !message.contains("!*jpg"), "\(message)")
+    #expect(message.hasSuffix(#"] leaves some of them out without a warning"#), "\(message)")
+    // What it says of a name leaves out that file only.
+    try folders.drop("job.json", #"{"source": ["./incoming/","!*.k?","!jpg"]}"#)
+    try folders.run(options).expect(status: 0)
+    let rest = try folders.report("job")
+    #expect(rest.entries.map(\.name) == ["a"])
+    #expect(rest.warnings?.map(\.message) == ["skipped as no pictures, by their names: 2 (1 *, 1 a[b])"])
+  }
+
   @Test func `what is no picture by its name is skipped with one warning, or fails when the manifest says so`() throws {
     try add("incoming/a.jpg")
     for name in ["a.xmp", "b.XMP", "c.txt", "Makefile", "clip.mov"] {

@@ -16,7 +16,7 @@ extension FolderSource {
     _ configuration: Configuration, waits: Bool = true, isCancelled: @escaping () -> Bool
   ) throws -> FolderListing.Result? {
     let folders = try trees.map { try open($0, configuration) }
-    if trees.count == 1, (try? folders[0].status(of: trees[0].name))?.kind == .file { return nil }
+    if trees.count == 1, !trees[0].isFolder, (try? folders[0].status(of: trees[0].name))?.kind == .file { return nil }
     let own = [configuration.inbox, configuration.outbox, configuration.state]
     let excluded = own.compactMap { try? OpenFolder($0).status().identity }
     return try FolderListing(source: self, settleTime: configuration.settle, excluding: excluded, waits: waits)

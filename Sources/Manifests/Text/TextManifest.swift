@@ -6,7 +6,8 @@ struct TextManifest: ManifestFormat {
   let extensions = ["txt", "urls"]
   let summary =
     "text: one URL on each line; lines that begin with # are comments; mirrors are separated by tabs, or by "
-    + "spaces if they are URLs; indented lines after a URL are options as in the input files of aria2: out=, checksum=, header=, referer=; its others are ignored"
+    + "spaces if they are URLs; indented lines after a URL are options as in the input files of aria2: out=, checksum=, "
+    + "header=, referer=; its others are ignored"
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     // Options are on the lines after their entry, so an entry is complete when the next one begins.

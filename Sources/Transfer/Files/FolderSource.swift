@@ -16,6 +16,9 @@ package struct FolderSource: Sendable, Equatable {
 
     /// Whether its last component has an extension without wildcards: such files are wanted, whatever they are.
     package let namesExtension: Bool
+
+    /// Whether a folder is written, and no pattern: it is never the name of a file, even if there is one called `*`.
+    package let isFolder: Bool
   }
 
   package let trees: [Tree]
@@ -59,8 +62,12 @@ package struct FolderSource: Sendable, Equatable {
   /// The components of a path; a slash at its end, or `.`, is for any name.
   fileprivate static func components(of path: String) -> [String] {
     var components = path.fields("/").filter { $0 != "." }
-    if path.utf8.last == UInt8(ascii: "/") || path == "." || path.hasSuffix("/.") { components.append("*") }
+    if isFolder(path) { components.append("*") }
     return components
+  }
+
+  fileprivate static func isFolder(_ path: String) -> Bool {
+    path.utf8.last == UInt8(ascii: "/") || path == "." || path.hasSuffix("/.")
   }
 
   /// The folder that all folders are or lie in.
@@ -112,10 +119,11 @@ package struct FolderSource: Sendable, Equatable {
 
 extension FolderSource.Tree {
   /// - Returns: nil for a path without a wildcard.
-  fileprivate init?(_ components: [String], isAbsolute: Bool) {
+  fileprivate init?(_ components: [String], isAbsolute: Bool, isFolder: Bool) {
     guard let first = components.firstIndex(where: PathPattern.isPattern) else { return nil }
     folder = (isAbsolute ? "/" : "") + components[..<first].map { $0 + "/" }.joined()
     pattern = PathPattern(Array(components[first...]))
+    self.isFolder = isFolder && first == components.count - 1
     name = components[first...].joined(separator: "/")
     let last = components[components.count - 1]
     namesExtension =
@@ -145,7 +153,8 @@ private struct Part {
     let components = FolderSource.components(of: location.requestText)
     isAbsolute = location.requestText.utf8.first == UInt8(ascii: "/")
     if !isExclusion {
-      tree = FolderSource.Tree(components, isAbsolute: isAbsolute == true)
+      tree = FolderSource.Tree(
+        components, isAbsolute: isAbsolute == true, isFolder: FolderSource.isFolder(location.requestText))
     } else if components.count == 1, !written.utf8.contains(UInt8(ascii: "/")) {
       // Without a slash it is for names in all folders.
       (exclusion, isAbsolute) = (PathPattern(["**"] + components), nil)
