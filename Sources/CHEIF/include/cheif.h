@@ -1,4 +1,5 @@
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 // Decodes the primary picture of an AVIF, HEIC or HEIF file with libheif, which is loaded on demand (`dlopen(3)`): the program

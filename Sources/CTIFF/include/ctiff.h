@@ -1,4 +1,5 @@
 #pragma once
+#include <stddef.h>
 #include <stdint.h>
 
 // Decodes strips and tiles of TIFF with libtiff, which is loaded on demand (`dlopen(3)`): the program starts without it, and where
