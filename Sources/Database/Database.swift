@@ -29,6 +29,9 @@ package final class Database {
   let connection: OpaquePointer
   private var statements: [StatementText: Statement] = [:]
 
+  /// The size of a page of a new file. Batches of hundreds of rows write half as many pages as with SQLite's 4096 bytes.
+  package static let pageBytes = 8192
+
   /// The path of a database in memory.
   package static let inMemory = ":memory:"
 
@@ -51,6 +54,7 @@ package final class Database {
       if created >= 0 { close(created) }
     }
     connection = try Self.connect(path, SQLITE_OPEN_READWRITE | (isCreated ? SQLITE_OPEN_CREATE : 0))
+    try execute("PRAGMA page_size = \(Self.pageBytes)")
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     try examine(self)
     try execute(durability.pragmas)

@@ -61,16 +61,24 @@ extension Ledger {
     try perform { try $0.all(query, values, row: row) }
   }
 
-  /// The size of a page of the file.
-  package static let pageBytes = 4096
+  /// The pages of the file.
+  package struct Pages: Equatable {
+    package var free = 0
+    package var total = 0
 
-  /// The number of free pages of the file, and of all pages.
-  package func pages() throws -> (free: Int, total: Int) {
+    /// The size of a page. It is smaller in files of earlier versions.
+    package var bytes = 0
+
+    package init() {}
+  }
+
+  package func pages() throws -> Pages {
     try perform { database in
-      (
-        try database.first("PRAGMA freelist_count") { $0.integer(0) } ?? 0,
-        try database.first("PRAGMA page_count") { $0.integer(0) } ?? 0
-      )
+      var pages = Pages()
+      pages.free = try database.first("PRAGMA freelist_count") { $0.integer(0) } ?? 0
+      pages.total = try database.first("PRAGMA page_count") { $0.integer(0) } ?? 0
+      pages.bytes = try database.first("PRAGMA page_size") { $0.integer(0) } ?? 0
+      return pages
     }
   }
 

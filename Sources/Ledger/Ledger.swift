@@ -42,7 +42,7 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     return database
   }
 
-  /// The largest file, in pages of 4 KiB, that is rewritten when its form has to change.
+  /// The largest file, in pages, that is rewritten when its form has to change.
   private static let rewrittenPages = 16 << 10
 
   /// Allows `release` to return free pages to the file system. In a non-empty file this takes effect when the file is

@@ -87,7 +87,7 @@ import Testing
     try folders.drop("job.txt", "coffee.jpg\n")
     let clock = try MovedClock(.monotonic)
     let run = try DarkroomProcess(
-      script: "ulimit -f 8; \(folders.line("run", ["--filters", "none"]))", in: folders.folder,
+      script: "ulimit -f 16; \(folders.line("run", ["--filters", "none"]))", in: folders.folder,
       environment: clock.environment)
     #expect(try run.waitForLine(containing: "is tried again in 1 s") != nil)
     try clock.set(120)

@@ -155,7 +155,7 @@ import Testing
   @Test("what is free is given back to the file system, a part at a time")
   func shrinking() throws {
     let ledger = try Ledger(path: path)
-    try fill(ledger, rows: 4000)
+    try fill(ledger, rows: 8000)
     let full = try ledger.pages()
     #expect(full.free > 500 && full.total > full.free)
     try ledger.release(pages: 100)
@@ -165,7 +165,7 @@ import Testing
     let rest = try ledger.pages()
     #expect(rest.free == 0 && rest.total < 40)
     #expect(try ledger.check(bytes: 1) { false })
-    #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == rest.total * 4096)
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path)).count == rest.total * rest.bytes)
     #expect(try ledger.lastEnded(job: "j")?.runID == "r")
   }
 
@@ -173,6 +173,7 @@ import Testing
   func rewritten() throws {
     do {
       let database = try Database(path: path, durability: .powerCut)
+      try database.execute("PRAGMA page_size = 4096")
       for migration in LedgerSchema.migrations.scripts { try database.execute(migration) }
       try database.execute("PRAGMA user_version = \(LedgerSchema.migrations.newest)")
     }
@@ -180,5 +181,22 @@ import Testing
     try fill(ledger, rows: 2000)
     try ledger.release(pages: 1 << 20)
     #expect(try ledger.pages().free == 0)
+    #expect(try ledger.pages().bytes == Database.pageBytes)
+  }
+
+  @Test("a ledger of an earlier version with smaller pages keeps them, and is used and shrinks as others do")
+  func smallPages() throws {
+    do {
+      let database = try Database(path: path, durability: .powerCut)
+      try database.execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL")
+      try LedgerSchema.migrations.apply(to: database)
+    }
+    let ledger = try Ledger(path: path)
+    try fill(ledger, rows: 2000)
+    let pages = try ledger.pages()
+    #expect(pages.bytes == 4096 && pages.free > 100)
+    try ledger.release(pages: 1 << 20)
+    #expect(try ledger.pages().free == 0)
+    #expect(try ledger.check(bytes: 1) { false })
   }
 }

@@ -132,7 +132,7 @@ package struct GarbageCollection {
     let found = try retention.collect(isDryRun: isDryRun)
     return [
       Removed(kind: "records", count: found.results + found.lastRuns + found.endedRuns, bytes: 0),
-      Removed(kind: "ledger", count: found.freeBytes / Ledger.pageBytes, bytes: found.freeBytes),
+      Removed(kind: "ledger", count: found.pages.free, bytes: found.pages.free * found.pages.bytes),
     ]
   }
 }

@@ -14,12 +14,12 @@ import System
 /// removing a million rows in one commit would delay deliveries for seconds. The number of records that are examined
 /// grows with the number of deliveries, so that the size of the ledger is bounded.
 final class LedgerRetention: Sendable {
-  /// The number of free pages, of 4 KiB, above which the file is shrunk, if they are also more than a quarter of the
+  /// The number of free pages above which the file is shrunk, if they are also more than a quarter of the
   /// file. A quarter of this number is kept.
-  static let freePages = 1024
+  static let freePages = 512
 
   /// The most pages that one commit releases.
-  static let releasedPages = 1024
+  static let releasedPages = 512
 
   /// The most entries of ended runs that one commit removes.
   private static let removedEntries = 5000
@@ -148,7 +148,7 @@ final class LedgerRetention: Sendable {
     var results = 0
     var lastRuns = 0
     var endedRuns = 0
-    var freeBytes = 0
+    var pages = Ledger.Pages()
   }
 
   /// Examines all records now, removes those that no run needs, and shrinks the file.
@@ -172,8 +172,8 @@ final class LedgerRetention: Sendable {
       if !isDryRun { while try removeEntries(until: .infinity) {} }
       var (due, position) = (Due(results: .max, lastRuns: .max), Position())
       try sweep(&due, &position, until: .infinity, commit)
-      found.freeBytes = try ledger.pages().free * Ledger.pageBytes
-      if !isDryRun { try release(all: found.freeBytes / Ledger.pageBytes) }
+      found.pages = try ledger.pages()
+      if !isDryRun { try release(all: found.pages.free) }
       return found
     }
   }

@@ -49,7 +49,7 @@ final class CacheIndex {
     }
     // Keys are random: with a smaller cache nearly every addition writes pages that the next one needs again, and with a shorter
     // write-ahead log (here 16 MiB) the same pages are copied into the file again and again.
-    try database.execute("PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = 4096")
+    try database.execute("PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = 2048")
     try database.execute(
       """
       CREATE TABLE IF NOT EXISTS objects (
