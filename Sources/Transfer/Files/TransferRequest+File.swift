@@ -29,6 +29,8 @@ extension TransferRequest {
       }
       if count == 0 { break }
       try body.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      // Nothing followed when it was read. A file whose size is not known, as in `/proc`, has the size 0.
+      if count < buffer.count, body.bytes == file.size { break }
     }
     guard body.bytes >= file.size else {
       throw TransferError(.truncated, "\(location.redacted) had \(file.size) bytes and ended after \(body.bytes)")
