@@ -141,15 +141,14 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   /// removes. Only the header is checked.
   private func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
     let file = try open(source)
-    let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file)
+    let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file, source)
     guard let copied else {
       let original = try self.original(source, copy.info.format, copying: file)
       // File systems without modes refuse this.
       try? file.makePublic()
       return try finish(
-        file, copy.copiedInfo, source.sha256, as: key, from: copy.info, with: [original], staged: download,
-        since: began,
-        warnings: ReportRow.Warning.of(copy))
+        file, copy.copiedInfo, source.sha256, bytes: source.bytes, as: key, from: copy.info, with: [original],
+        staged: download, since: began, warnings: ReportRow.Warning.of(copy))
     }
     let original = try self.original(source, copy.info.format, copying: file)
     staging.remove(download)
@@ -161,8 +160,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   /// Copies the source that this entry downloaded. The file is nil when the download itself becomes the result. If the
   /// cache has a link to it, the cache's check finds later changes.
-  private func ownCopy(of file: OpenFile) throws -> (LosslessCopy, OpenFile?) {
-    let copy = try losslessCopy(of: file)
+  private func ownCopy(of file: OpenFile, _ source: PhotoRecord.Source) throws -> (LosslessCopy, OpenFile?) {
+    let copy = try losslessCopy(of: file, size: source.bytes)
     return (copy, copy.isWholeFile ? nil : try write(copy, of: file))
   }
 
@@ -174,7 +173,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let copy: LosslessCopy
     let copied: OpenFile
     do {
-      copy = try losslessCopy(of: file)
+      copy = try losslessCopy(of: file, size: before.size)
       copied = try write(copy, of: file)
     } catch {
       // It may fail because the file was changed: that is checked first.
@@ -188,9 +187,11 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   }
 
   /// Reads the layout of the file in this process, since no library of its format parses it, and a worker would take longer.
-  private func losslessCopy(of file: OpenFile) throws -> LosslessCopy {
+  private func losslessCopy(of file: OpenFile, size: Int) throws -> LosslessCopy {
     try recorded {
-      try LosslessCopy(of: file.descriptor, keeping: output.metadata, limits: limits, isCancelled: { self.isCancelled })
+      try LosslessCopy(
+        of: file.descriptor, size: Int64(size), keeping: output.metadata, limits: limits,
+        isCancelled: { self.isCancelled })
     }
   }
 
@@ -274,10 +275,13 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     return copy
   }
 
-  /// - Parameter others: The files that are delivered with the result.
+  /// - Parameters:
+  ///   - bytes: The size of the file. Default: nil, not known.
+  ///   - others: The files that are delivered with the result.
   private func finish(
-    _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, as key: ResultKey, from source: ImageInfo,
-    with others: [Artifact?], staged: String? = nil, since began: ContinuousClock.Instant, warnings: [ReportRow.Warning]
+    _ file: OpenFile, _ picture: ImageInfo, _ sha256: String, bytes: Int? = nil, as key: ResultKey,
+    from source: ImageInfo, with others: [Artifact?], staged: String? = nil, since began: ContinuousClock.Instant,
+    warnings: [ReportRow.Warning]
   ) throws {
     // Shortens the sync in the delivery.
     file.startWriting()
@@ -287,7 +291,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     var artifact = Artifact(
       .result, file, staged: staged ?? result,
       target: JobFolder.path(of: .result, record.entry.name, extension: picture.format.fileExtension),
-      bytes: try file.status().size, sha256: sha256)
+      bytes: try bytes ?? file.status().size, sha256: sha256)
     // Large files may have to be read here, so that the delivery does not wait. The delivery repeats what fails.
     if record.run.mayFindFiles {
       artifact.existingFile = try? access.earlier.existingFile(of: artifact.delivery, staging)

@@ -49,8 +49,8 @@ struct DiskTests {
   }
 
   static let sizes = [
-    (Full.everything, 104), (.everything, 140), (.everything, 208), (.pictures, 4), (.pictures, 60), (.pictures, 120),
-    (.ledger, 88),
+    (Full.everything, 180), (.everything, 208), (.everything, 276), (.pictures, 4), (.pictures, 60), (.pictures, 120),
+    (.ledger, 156),
   ]
 
   @Test(arguments: sizes)

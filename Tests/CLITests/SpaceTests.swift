@@ -122,7 +122,7 @@ struct SpaceTests {
   }
 
   @Test func `a list is downloaded once, also when there is no room for the index of its entries`() throws {
-    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 12_288)
+    let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 12_544)
     // Each entry takes as much in the index as in the list.
     let metadata = String(repeating: "x", count: 200_000)
     let list = folders.folder.file("list.jsonl")

@@ -44,7 +44,7 @@ final class EntryScheduler {
   /// The downloads in progress of removed jobs.
   private var orphans: [PhotoRecord.ID: JobEntries.Started] = [:]
 
-  /// The last failures of hosts that do not answer, by number.
+  /// The last failures of failing hosts, by number.
   private var hostFailures: [Int: EntryFailure] = [:]
 
   // MARK: Jobs
@@ -364,7 +364,7 @@ final class EntryScheduler {
   }
 
   /// The name of a host in reports, the status and events.
-  func shownName(of host: Int) -> String { host == HostScheduler.files ? "this machine" : names.name(of: host) }
+  func shownName(of host: Int) -> String { host == HostScheduler.files ? HostHold.thisMachine : names.name(of: host) }
 
   /// The last failure of a host; nil when it has answered since.
   func failure(ofHost host: Int) -> EntryFailure? { hostFailures[host] }

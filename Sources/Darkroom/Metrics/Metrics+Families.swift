@@ -81,7 +81,7 @@ extension Metrics {
       .init(
         .counter, "paused_seconds_total", "How long the queues were suspended, by kind of cause.", by: "cause",
         PauseCause.kinds.map { ($0, pauses[$0]?.seconds(now: now) ?? 0) }),
-      .init(.gauge, "hosts_closed", "Hosts that do not answer.", status.closed_hosts_total ?? 0),
+      .init(.gauge, "hosts_closed", "Hosts that are failing, whose entries wait.", status.closed_hosts_total ?? 0),
       .init(.gauge, "hosts_throttled", "Hosts that have asked to wait with requests.", status.throttledHosts),
     ]
   }

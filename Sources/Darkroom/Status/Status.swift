@@ -85,9 +85,9 @@ package struct Status: Sendable, Equatable, Codable {
     package let until: String
   }
 
-  /// A host that does not answer, and for which entries wait.
+  /// A failing host, for which entries wait.
   package struct ClosedHost: Sendable, Equatable, Codable {
-    /// `this machine` for all hosts that have never answered.
+    /// NAME or NAME:PORT, or `HostHold.thisMachine`.
     package let host: String
     /// As in the report's `holds`.
     package let cause: String
@@ -216,7 +216,7 @@ package struct Status: Sendable, Equatable, Codable {
   package var finished_total: Int?
   /// nil when this process decodes.
   package var workers: Workers?
-  /// Hosts that do not answer, in the order in which they were closed, at most `hostLimit`; nil when there are none.
+  /// Failing hosts, in the order in which they were closed, at most `hostLimit`; nil when there are none.
   package var closed_hosts: [ClosedHost]?
   package var closed_hosts_total: Int?
   /// Hosts in use that have rules, at most `hostLimit`; nil when there are none.

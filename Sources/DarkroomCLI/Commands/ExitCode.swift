@@ -24,7 +24,8 @@ enum ExitCode: Int32, Sendable, CaseIterable {
     case .missing: "a named manifest, folder or job does not exist or cannot be read"
     case .internalError: "internal error"
     case .cannotWrite: "the outbox, or standard output, cannot be written"
-    case .tryAgain: "try again later: another instance runs, --lock-wait or --max-duration ran out, or the disk is full"
+    case .tryAgain:
+      "try again later: another instance runs, --lock-wait or --max-duration ran out, or the disk was full at the start"
     case .interrupted: "stopped by SIGINT (run)"
     case .terminated: "stopped by SIGTERM (run)"
     }

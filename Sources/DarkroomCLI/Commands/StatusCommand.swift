@@ -12,7 +12,7 @@ struct StatusCommand: Command {
     --json, one object. --watch keeps it on the screen until Ctrl-C, or prints it each time it changes. A job that has not
     ended is waiting, planning, fetching (the list of its entries), running, replaced (by a later manifest), cancelling or
     finishing. With --json, up to 100 operations are named that are downloading or filtering a picture. The causes of pauses
-    are lock, disk (it is full, or not writable) and memory (it is scarce). The causes for hosts that do not answer are
+    are lock, disk (it is full, or not writable) and memory (it is scarce). The causes of failing hosts are
     refused (or not found), unanswered (no connection in time), silent (no answer in time), broken (its answers are) and,
     for this machine, unresolved (no name server answers), no-network and no-proxy.
     """

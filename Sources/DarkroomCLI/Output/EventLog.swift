@@ -109,7 +109,7 @@ struct EventLog {
     case .closed(let why):
       line(
         .warning,
-        host == "this machine"
+        host == HostHold.thisMachine
           ? "this machine cannot ask new hosts, and their entries wait: \(why)"
           : "\(host) is failing, and its entries wait: \(why)")
     case .opened: line(.info, "\(host) answers again")

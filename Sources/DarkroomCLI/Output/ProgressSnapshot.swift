@@ -40,7 +40,7 @@ struct ProgressSnapshot: Sendable, Equatable {
   var pauses: [String] = []
   /// Hosts on hold, those that are asked first come first.
   var held: [HeldHost] = []
-  /// Hosts that do not answer.
+  /// Failing hosts.
   var closed: [String] = []
 }
 

@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import Model
 import System
 
 extension Status {
@@ -96,7 +97,7 @@ extension Status {
     if unnamed > 0 { lines.append("\(unnamed.of("more host is", "more hosts are")) on hold") }
     let closed = closed_hosts ?? []
     lines += closed.map {
-      $0.host == "this machine"
+      $0.host == HostHold.thisMachine
         ? "this machine cannot ask new hosts since \($0.since) (\($0.cause)): their entries wait"
         : "\($0.host) is failing since \($0.since) (\($0.cause)): its entries wait"
     }

@@ -17,9 +17,12 @@ struct FileReader {
   private let known = Known()
 
   /// Creates a reader of a seekable file, which is not closed.
-  /// - Parameter isCancelled: Called before every read; when it returns true the read throws `cancelled`.
-  init(_ descriptor: Int32, isCancelled: @escaping () -> Bool = { false }) {
+  /// - Parameters:
+  ///   - size: The file's size in bytes. Default: nil, not known.
+  ///   - isCancelled: Called before every read; when it returns true the read throws `cancelled`.
+  init(_ descriptor: Int32, size: Int64? = nil, isCancelled: @escaping () -> Bool = { false }) {
     (self.descriptor, self.isCancelled) = (descriptor, isCancelled)
+    known.size = size
   }
 
   /// The file's size in bytes, as it was when it was first needed. The offset may be at the end afterwards.

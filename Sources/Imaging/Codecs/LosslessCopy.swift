@@ -30,13 +30,15 @@ package struct LosslessCopy: Sendable {
   /// Reads the header of the picture in an open file and determines the parts of a copy, without decoding: damage beyond the
   /// header is not detected. No library of a format sees the file; zlib expands texts of PNG that may be EXIF, 12 MiB at most.
   /// The file must be seekable and is read from its beginning; its offset afterwards is undefined, and it is not closed.
-  /// `isCancelled` is called for every buffer that is read; when it returns true, `cancelled` is thrown.
+  /// - Parameters:
+  ///   - size: The file's size in bytes, of which nothing beyond is read. Default: nil, not known.
+  ///   - isCancelled: Called for every buffer that is read; when it returns true, `cancelled` is thrown.
   /// - Throws: all codes but `filter-failed`.
   package init(
-    of descriptor: Int32, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits(),
+    of descriptor: Int32, size: Int64? = nil, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits(),
     isCancelled: @escaping () -> Bool = { false }
   ) throws(ImagingError) {
-    let file = FileReader(descriptor, isCancelled: isCancelled)
+    let file = FileReader(descriptor, size: size, isCancelled: isCancelled)
     let structure = try ImageFormat.structure(of: file, limits: limits)
     let copied = try structure.copiedParts(policy)
     (info, copiedInfo) = (structure.info, structure.copiedInfo)

@@ -33,6 +33,9 @@ final class CacheIndex {
   /// The number of uses so far, which orders them.
   private var clock: Int
 
+  /// Whether there may be answers for one run only.
+  private var mayHaveOnce = true
+
   /// Opens the index, and creates it if it is missing.
   /// - Parameters:
   ///   - path: The database file. SQLite adds other files beside it.
@@ -80,6 +83,7 @@ final class CacheIndex {
     isCommitted = try database.first("SELECT id FROM boot") { $0.text(0) } == boot
     (bytes, clock) = (0, 0)
     try count()
+    mayHaveOnce = try hasOnce()
   }
 
   private func count() throws {
@@ -158,13 +162,17 @@ final class CacheIndex {
   private func putSource(_ source: CachedSource, of key: CacheKey) throws {
     let former = try onceObject(key)
     try database.run(Self.putSource, [.text(key.text)] + source.values)
-    if source.asked.isOnce { try countObject(source.sha256) }
+    if source.asked.isOnce {
+      mayHaveOnce = true
+      try countObject(source.sha256)
+    }
     if let former, former != source.sha256 || !source.asked.isOnce { try countObject(former) }
   }
 
   /// The file that a request returned for one run only; nil when there is none.
   private func onceObject(_ key: CacheKey) throws -> String? {
-    try database.first("SELECT sha256 FROM sources WHERE key = ? AND once IS NOT NULL", [.text(key.text)]) {
+    guard mayHaveOnce else { return nil }
+    return try database.first("SELECT sha256 FROM sources WHERE key = ? AND once IS NOT NULL", [.text(key.text)]) {
       $0.text(0) ?? ""
     }
   }
