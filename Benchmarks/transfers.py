@@ -3,11 +3,12 @@
     transfers.py WORKLOAD CODECS PROGRAM [--pictures N] [--rounds N]
 
 sepia(0.8), resize(fit 256 256) and none; results are JPEG at 85. The photographs are crops of those in Samples/ of 640 to 1280
-pixels, a fifth of them progressive. Whole processes in turn: requests with Pillow or pyvips and 4 threads; img2dataset, which has
-no filter, so that it only encodes again for sepia; for downloads curl and aria2c. The codecs alone read and write the files
-on one core: for resize at the part of the size at which darkroom decodes, and they take every pixel that falls on the
-result's grid. Nothing is synced by the others. `small` downloads pictures of 1 KB from one host, `hosts` each of them from a
-host of its own, an address of 127.0.0.0/8: no connection is used twice.
+pixels, a fifth of them progressive. Whole processes in turn: requests with Pillow or pyvips and 4 threads; img2dataset, which
+has no filter, so that it only encodes again for sepia; for downloads curl and aria2c. The codecs alone read and write the files
+on one core: for resize at the part of the size at which darkroom decodes, and they take every pixel that falls on the result's
+grid. Nothing is synced by the others. For downloads from one host darkroom is measured with its defaults, 6 at once, and with
+32, as curl and aria2c make them. `small` downloads pictures of 1 KB from one host, `hosts` each of them from a host of its own,
+an address of 127.0.0.0/8: no connection is used twice.
 """
 import argparse, contextlib, os, pathlib, random, shutil, subprocess, sys, tempfile, time
 

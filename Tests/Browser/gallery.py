@@ -230,6 +230,7 @@ class Checks(made_pages.MadePages):
         names = page.run(NAMES)
         assert sorted(names) == sorted(outboxes.HOSTILE_NAMES), set(names) ^ set(outboxes.HOSTILE_NAMES)
         assert page.run("document.querySelectorAll('main script, main svg, main iframe').length") == 0
+        assert page.run("document.querySelectorAll('#grid img').length") > 0
         page.wait("[...document.querySelectorAll('#grid img')].every((image) => image.complete && image.naturalWidth > 0)",
                   "all pictures, some of them below the window")
         page.click("#q")

@@ -265,6 +265,14 @@ import Testing
     }
   }
 
+  @Test("of a file whose size is known nothing that was appended since is in the copy", arguments: [1, 5000, 100_000])
+  func appended(count: Int) throws {
+    let bytes = try PassFixture.bytes(PassFixture.sample("coffee.jpg"))
+    try file.write(bytes + [UInt8](repeating: 0xD8, count: count))
+    let copy = try LosslessCopy(of: file.descriptor, size: Int64(bytes.count), keeping: .all)
+    #expect(copy.isWholeFile && copy.parts == [.range(0..<Int64(bytes.count))])
+  }
+
   @Test("a copy of a copy is the same", arguments: CorpusPictures.names, MetadataPolicy.allCases)
   func again(_ name: String, _ policy: MetadataPolicy) throws {
     try file.write(try CorpusPictures.bytes(name))

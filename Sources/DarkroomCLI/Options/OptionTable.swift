@@ -74,7 +74,7 @@ enum OptionTable {
       "how long to stay paused before exiting with 75"),
     Option(
       "outage-wait", \.configuration.outageWait, .duration(from: 0.001), of: ["run", "watch"],
-      default: "600; watch: a day", "how long to wait for hosts that do not answer while no host answers"),
+      default: "600; watch: a day", "how long to wait for failing hosts while no host answers"),
     Option(
       "max-duration", \.configuration.maxDuration, .duration(from: 0.001), of: ["run"], default: "for ever",
       "how long to work before exiting with 75 and leaving the rest to the next start"),

@@ -53,9 +53,11 @@ struct FileReader {
 
   /// Reads until all bytes are there or the file ends: some file systems return fewer at a time.
   private func read(_ count: Int, at offset: Int64) throws(ImagingError) -> [UInt8] {
+    let count = known.size.map { Int(max(0, min(Int64(count), $0 - offset))) } ?? count
+    if count == 0 { return [] }
     var failure: Int32 = 0
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-      while initialized < count, failure == 0, offset + Int64(initialized) != known.size {
+      while initialized < count, failure == 0 {
         let rest = UnsafeMutableBufferPointer(rebasing: buffer[initialized..<count])
         let read = pread(descriptor, rest.baseAddress, rest.count, off_t(offset) + off_t(initialized))
         if read > 0 {

@@ -52,7 +52,8 @@ final class CacheIndex {
     }
     // Keys are random: with a smaller cache nearly every addition writes pages that the next one needs again, and with a shorter
     // write-ahead log (here 16 MiB) the same pages are copied into the file again and again.
-    try database.execute("PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = 2048")
+    let page = try database.first("PRAGMA page_size") { $0.integer(0) } ?? Database.pageBytes
+    try database.execute("PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = \((16 << 20) / page)")
     try database.execute(
       """
       CREATE TABLE IF NOT EXISTS objects (
