@@ -127,6 +127,10 @@ extension EntryFailure {
   package static let cache = EntryFailure(
     code: .io, message: "the cache's copy of the source is damaged", disposition: .restart)
 
+  /// The file of a download in staging has another size than what was downloaded.
+  package static let changedDownload = EntryFailure(
+    code: .io, message: "the downloaded source was changed before it was copied", disposition: .restart)
+
   /// An entry that must succeed before this one failed.
   /// - Parameters:
   ///   - name: Its name.

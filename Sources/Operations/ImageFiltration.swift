@@ -143,8 +143,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let file = try open(source)
     let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file, source)
     guard let copied else {
-      // Somebody else may have changed it since.
-      guard try file.status().size == source.bytes else { throw changed(source) }
+      guard try file.status().size == source.bytes else { throw EntryFailure.changedDownload }
       let original = try self.original(source, copy.info.format, copying: file)
       // File systems without modes refuse this.
       try? file.makePublic()

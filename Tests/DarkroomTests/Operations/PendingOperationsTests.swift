@@ -59,6 +59,27 @@ import TestSupport
     #expect(records.allSatisfy { $0.state == .filtered })
   }
 
+  @Test("a download that was changed in staging is not copied, but made again", arguments: [-1, 1, 100_000])
+  func changedDownload(by bytes: Int) throws {
+    let (chains, server) = (try Chains(downloads: 1), try Chains.gate())
+    let record = try chains.start(0, url: server.url("a"), recipe: "none")
+    #expect(try server.nextLine() == "came")
+    chains.pending.suspendAll()
+    let download = try #require(chains.operations(of: 0)?.download)
+    try chains.fetch(server.url("go"))
+    download.waitUntilFinished()
+    let size = try #require(record.source?.bytes)
+    let path = chains.folder.file(chains.staging.download(0))
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+    try file.truncate(atOffset: UInt64(size + bytes))
+    try file.close()
+    chains.pending.resumeAll()
+    _ = chains.ended(1)
+    let failure = try #require(record.failure)
+    #expect(try record.state != .filtered && chains.staged.isEmpty)
+    if bytes > 0 { #expect(failure.code == .io && failure.disposition == .restart) }
+  }
+
   @Test("what runs when the queues are suspended finishes, and its filtration waits")
   func suspendWhileRunning() throws {
     let (chains, server) = (try Chains(downloads: 1), try Chains.gate())
