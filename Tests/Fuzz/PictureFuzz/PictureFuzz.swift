@@ -16,7 +16,7 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     metadata: MetadataPolicy.allCases[choice % 3], damaged: choice / 8 % 2 == 0 ? .fail : .accept)
   guard ftruncate(source, 0) == 0, pwrite(source, bytes, count, 0) == count, ftruncate(result, 0) == 0 else { exit(70) }
   lseek(result, 0, SEEK_SET)
-  let copy = copyPicture(options.metadata, limits)
+  let copy = copyPicture(options.metadata, limits, size: Int64(count))
   do throws(ImagingError) {
     let pass = ImagePass(recipe: recipes[choice % recipes.count], options: options, limits: limits)
     let pictures = try pass.run(from: source, to: result)
@@ -35,9 +35,11 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 /// Copies the picture, whose copy has nothing more to lose.
-private func copyPicture(_ metadata: MetadataPolicy, _ limits: ImageLimits) -> Result<ImageInfo, ImagingError> {
+private func copyPicture(_ metadata: MetadataPolicy, _ limits: ImageLimits, size: Int64) -> Result<
+  ImageInfo, ImagingError
+> {
   do throws(ImagingError) {
-    let copy = try LosslessCopy(of: source, keeping: metadata, limits: limits)
+    let copy = try LosslessCopy(of: source, size: size, keeping: metadata, limits: limits)
     let bytes = copy.parts.flatMap { part in
       switch part {
       case .bytes(let bytes): bytes
