@@ -35,9 +35,9 @@ func filterPicture(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 /// Copies the picture, whose copy has nothing more to lose.
-private func copyPicture(_ metadata: MetadataPolicy, _ limits: ImageLimits, size: Int64) -> Result<
-  ImageInfo, ImagingError
-> {
+private func copyPicture(
+  _ metadata: MetadataPolicy, _ limits: ImageLimits, size: Int64
+) -> Result<ImageInfo, ImagingError> {
   do throws(ImagingError) {
     let copy = try LosslessCopy(of: source, size: size, keeping: metadata, limits: limits)
     let bytes = copy.parts.flatMap { part in
