@@ -101,6 +101,16 @@ static inline int clinux_create_in_memory(const char *name) {
   return (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */);
 }
 
+/// As `clinux_create_in_memory`, of a file that `clinux_seal` can make unchangeable.
+static inline int clinux_create_sealable_in_memory(const char *name) {
+  return (int)syscall(SYS_memfd_create, name, 3u /* MFD_CLOEXEC | MFD_ALLOW_SEALING */);
+}
+
+/// Forbids every change of a file in memory: to its bytes, its size and its seals.
+static inline int clinux_seal(int file) {
+  return fcntl(file, 1033 /* F_ADD_SEALS */, 15 /* F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE */);
+}
+
 /// `renameat2` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. The folders are descriptors
 /// or `AT_FDCWD`.
 static inline int clinux_rename_noreplace(int from_folder, const char *from, int to_folder, const char *to) {

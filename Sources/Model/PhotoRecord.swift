@@ -140,6 +140,8 @@ package final class PhotoRecord: Sendable {
 
   /// The beginning of a source whose download broke off, from the last try or from this one.
   private let partial: Mutex<PartialDownload?>
+  /// The downloaded bytes, from the end of the download until the filtration takes them; nil when they are in a file.
+  private let body = Mutex<BodyBytes?>(nil)
   private let admitted = ContinuousClock.now
   private let live: Mutex<Live>
 
@@ -327,6 +329,20 @@ package final class PhotoRecord: Sendable {
     partial.withLock { partial in
       defer { partial = nil }
       return partial
+    }
+  }
+
+  /// Keeps the bytes of a source that is not in a file.
+  package func keep(bytes: BodyBytes?) { body.withLock { $0 = bytes } }
+
+  /// The bytes of the source, for others that need the same; nil when they are in a file.
+  package var bodyBytes: BodyBytes? { body.withLock { $0 } }
+
+  /// Returns the bytes of the source, and gives them up.
+  package func takeBytes() -> BodyBytes? {
+    body.withLock { body in
+      defer { body = nil }
+      return body
     }
   }
 

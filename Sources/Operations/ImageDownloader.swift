@@ -5,7 +5,7 @@ import Synchronization
 import System
 import Transfer
 
-/// The first operation of an entry: streams its source to a file in staging.
+/// The first operation of an entry: streams its source to memory or, if it is large or needed there, to a file in staging.
 ///
 /// Asynchronous: it occupies a slot of the download queue, but no thread while bytes arrive.
 package final class ImageDownloader: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
@@ -30,6 +30,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private let access: CacheAccess
   private let delivered: @Sendable (CacheKey) -> CachedSource?
   private let shared: SharedDownloads
+  /// nil when the source is needed as a file in staging.
+  private let memory: BodyMemory?
   private let rules: HostRules
   private let endings: DispatchQueue
   private let report: @Sendable (PendingOperations.Event) -> Void
@@ -42,6 +44,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   ///   - access: The cache.
   ///   - delivered: The source of a request whose bytes are not needed, because its result exists. Default: nil.
   ///   - shared: The other downloads in progress.
+  ///   - memory: The memory for small sources; nil when the source is needed as a file in staging. Default: nil.
   ///   - rules: The rules for hosts.
   ///   - endings: The queue on which transfers of URLs are completed, since the engine's thread only transfers.
   ///   - report: Called on any thread before the request begins, or when the download waits for another; and on the
@@ -50,7 +53,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   init(
     _ record: PhotoRecord, engine: TransferEngine, access: CacheAccess,
     delivered: @escaping @Sendable (CacheKey) -> CachedSource? = { _ in nil }, shared: SharedDownloads,
-    rules: HostRules = HostRules(), endings: DispatchQueue,
+    memory: BodyMemory? = nil, rules: HostRules = HostRules(), endings: DispatchQueue,
     report: @escaping @Sendable (PendingOperations.Event) -> Void, reportsBeginning: Bool, reportsAnswer: Bool,
     ended: @escaping @Sendable (PhotoRecord) -> Void
   ) {
@@ -59,6 +62,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     self.access = access
     self.delivered = delivered
     self.shared = shared
+    self.memory = record.waitingVariants.isEmpty ? memory : nil
     self.rules = rules
     self.endings = endings
     self.report = report
@@ -188,10 +192,10 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     _ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil,
     files: FormFiles = FormFiles(), settings: HostSettings = HostSettings()
   ) throws {
-    let (file, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
+    let (store, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
     let began = ContinuousClock.now
     let request = TransferRequest(
-      location: location, request: record.entry.request, files: files, destination: file.descriptor,
+      location: location, request: record.entry.request, files: files, destination: store,
       checksum: record.entry.checksum, validators: known?.validators,
       validatorScope: sourceName.map { location.scope(of: $0) }, settings: settings.limited(by: record.settings),
       progress: progress, partial: partial, answered: reportAnswer)
@@ -199,8 +203,10 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       let complete: @Sendable () -> Void = { [self] in
-        withExtendedLifetime(file) { take(result, key, known, after: time) }
-        if let partial, record.state == .failed { record.keep(PartialDownload(partial, download, in: staging)) }
+        take(result, from: store, key, known, after: time)
+        if let partial, partial.bytes != nil, record.state == .failed, (try? store.moveToFile()) != nil {
+          record.keep(PartialDownload(partial, download, in: staging))
+        }
         end()
       }
       // Files are read by threads of their own, and not by the engine's.
@@ -210,13 +216,18 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     if isCancelled { engine.cancel(transfer) }
   }
 
-  /// The file to download to: the partial download of the last try, or a new file.
+  /// What to download to: the partial download of the last try, or an empty store.
   /// - Parameter mayContinue: Whether the next try may continue this download.
-  private func destination(mayContinue: Bool) throws -> (OpenFile, PartialBody?) {
+  private func destination(mayContinue: Bool) throws -> (BodyStore, PartialBody?) {
     let left = record.takePartial()
-    guard mayContinue else { return (try create(), nil) }
-    if let begun = left?.take(as: download) { return begun }
-    return (try create(), PartialBody())
+    guard mayContinue else { return (try store(), nil) }
+    if let (file, partial) = left?.take(as: download) { return (BodyStore(file), partial) }
+    return (try store(), PartialBody())
+  }
+
+  private func store() throws(SystemError) -> BodyStore {
+    guard let memory else { return BodyStore(try create()) }
+    return BodyStore(in: memory) { [self] () throws(SystemError) in try create() }
   }
 
   /// Creates the file. It is private, since the cache may link it.
@@ -230,17 +241,24 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   /// Records the result of a transfer.
   private func take(
-    _ result: Result<TransferOutcome, TransferError>, _ key: CacheKey?, _ known: CachedSource?, after time: Duration
+    _ result: Result<TransferOutcome, TransferError>, from store: BodyStore, _ key: CacheKey?, _ known: CachedSource?,
+    after time: Duration
   ) {
     record.usedHost(HostUsage(result, taking: time, from: record.url))
     switch result {
-    case .success(let outcome) where outcome.isNotModified: confirm(known, key, outcome, taking: time)
+    case .success(let outcome) where outcome.isNotModified:
+      if store.isInFile { staging.remove(download) }
+      confirm(known, key, outcome, taking: time)
     case .success(let outcome):
       var source = PhotoRecord.Source(outcome)
+      let bytes = store.takeBytes()
+      record.keep(bytes: bytes)
       if let key, !isForeignPage(outcome) {
         let kept = self.source(of: outcome)
         source.answer = SourceAnswer(kept, of: key)
-        if outcome.mayBeStored { access.cache?.keep(kept, of: key, from: staging.path(download)) }
+        if outcome.mayBeStored {
+          access.cache?.keep(kept, of: key, from: bytes.map { .memory($0) } ?? .file(staging.path(download)))
+        }
       }
       record.downloaded(source, taking: time)
     case .failure(let error) where error.code == .cancelled: record.cancel()
@@ -267,7 +285,6 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   /// Uses a source that the server has confirmed to be unchanged.
   private func confirm(_ known: CachedSource?, _ key: CacheKey?, _ outcome: TransferOutcome, taking time: Duration) {
     guard let known, let key else { return record.fail(.cache) }
-    staging.remove(download)
     let confirmed = known.confirmed(by: outcome, to: asked(outcome))
     use(confirmed, key, taking: time)
     access.cache?.confirm(confirmed, of: key)
@@ -292,22 +309,39 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   // MARK: Other downloads of the same request
 
-  /// Completes a download that has waited for another: links its file, or shares its failure.
-  private func adopt(_ leader: PhotoRecord.Live, from path: String) {
+  /// Completes a download that has waited for another: shares its bytes, links its file, or shares its failure.
+  /// - Parameters:
+  ///   - bytes: The source of the other one; nil when it is in a file.
+  ///   - path: The path of that file.
+  private func adopt(_ leader: PhotoRecord.Live, _ bytes: BodyBytes?, from path: String) {
     guard !isCancelled else { return finish() }
     switch leader.state {
     case .failed:
       if let failure = leader.failure { record.fail(failure) }
     case .downloaded:
       guard var source = leader.source else { return begin() }
-      staging.remove(download)
-      guard source.isCached || staging.link(path, as: download) else { return begin() }
+      guard source.isCached || (bytes.map(adopt) ?? adopt(path)) else { return begin() }
       record.keep(nil)
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
     default: return begin()
     }
     finish()
+  }
+
+  /// - Returns: Whether the record has the bytes, or a file with them.
+  private func adopt(_ bytes: BodyBytes) -> Bool {
+    guard memory == nil else {
+      record.keep(bytes: bytes)
+      return true
+    }
+    return (try? create().write(bytes.bytes)) != nil
+  }
+
+  /// - Returns: Whether the record has the file.
+  private func adopt(_ path: String) -> Bool {
+    staging.remove(download)
+    return staging.link(path, as: download)
   }
 
   /// The record whose download this one waits for; nil when it does not wait.
@@ -337,7 +371,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private func end() {
     reportEnd()
     if let key = live.withLock({ $0.key }) {
-      for waiting in shared.end(key) { waiting.adopt(record.snapshot, from: staging.path(download)) }
+      let bytes = record.bodyBytes
+      for waiting in shared.end(key) { waiting.adopt(record.snapshot, bytes, from: staging.path(download)) }
     }
     enter(.finished)
   }

@@ -72,11 +72,12 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
       return (shared.led, shared.leader)
     }
     defer { if let led { access.shared.end(led) } }
+    let bytes = record.takeBytes()
     // A finished dependency may have failed or been cancelled.
     guard let key, let source = record.source else { return staging.remove(download) }
     record.beginFiltration()
     do {
-      try make(key, of: source, after: leader)
+      try make(key, of: source, bytes, after: leader)
     } catch {
       staging.removeFiles(of: record.entry.position)
       if Self.isCancellation(error) { return record.cancel() }
@@ -90,24 +91,31 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
   }
 
   /// Gets the result in the cheapest way: reuses or copies an existing one, copies the source, or makes it.
-  private func make(_ key: ResultKey, of source: PhotoRecord.Source, after leader: PhotoRecord?) throws {
+  /// - Parameter bytes: The source; nil when it is in a file.
+  private func make(
+    _ key: ResultKey, of source: PhotoRecord.Source, _ bytes: BodyBytes?, after leader: PhotoRecord?
+  ) throws {
     let began = ContinuousClock.now
     // A source that this entry downloaded was compared with the checksum during the transfer.
-    if source.isShared, !source.isOfResult, record.entry.checksum != nil { try check(open(source), source) }
+    if bytes == nil, source.isShared, !source.isOfResult, record.entry.checksum != nil {
+      try check(open(source), source)
+    }
     // When the outbox cannot be read, the result is made.
     if let delivered = try? access.earlier.result(of: record.entry, as: key, from: source) {
       let picture = delivered.sourcePicture
       try limits.checkMinimum(width: picture.width, height: picture.height)
       let original = try self.original(source, picture.format)
-      staging.remove(download)
+      removeDownload(source, bytes)
       return record.reuse(delivered, delivering: [original].compactMap { $0 }, taking: began.duration(to: .now))
     }
-    if key.isCopy { return try keep(source, as: key, since: began) }
-    if let leader, try copy(leader, as: key, since: began) { return staging.remove(download) }
-    let file = try open(source)
-    try check(file, source)
-    try filter(file, into: key, since: began)
-    staging.remove(download)
+    if key.isCopy {
+      if let bytes { return try keep(bytes.bytes, of: source, as: key, since: began) }
+      return try keep(source, as: key, since: began)
+    }
+    if let leader, try copy(leader, as: key, since: began) { return removeDownload(source, bytes) }
+    try filter(
+      bytes.map { try OpenFile(inMemory: "source", sealed: $0.bytes) } ?? checked(source), into: key, since: began)
+    removeDownload(source, bytes)
   }
 
   // MARK: Existing results
@@ -139,6 +147,22 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
 
   /// Makes the result for recipe `none` and format `keep`: the source's bytes without the metadata that `--metadata`
   /// removes. Only the header is checked.
+  private func keep(
+    _ bytes: [UInt8], of source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant
+  ) throws {
+    let copy = try recorded {
+      try LosslessCopy(of: bytes, keeping: output.metadata, limits: limits, isCancelled: { self.isCancelled })
+    }
+    let copied = copy.copied(from: bytes)
+    let file = try staging.create(result)
+    try file.write(copied)
+    let sha256 = copy.isWholeFile ? source.sha256 : MessageDigest.hexDigest(of: copied)
+    try finish(
+      file, copy.copiedInfo, sha256, bytes: copied.count, as: key, from: copy.info, with: [], since: began,
+      warnings: ReportRow.Warning.of(copy))
+  }
+
+  /// As for a source in memory, of one in a file.
   private func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
     let file = try open(source)
     let (copy, copied) = try source.isShared ? sharedCopy(of: file, source) : ownCopy(of: file, source)
@@ -152,7 +176,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
         staged: download, since: began, warnings: ReportRow.Warning.of(copy))
     }
     let original = try self.original(source, copy.info.format, copying: file)
-    staging.remove(download)
+    removeDownload(source, nil)
     let sha256 = copy.isWholeFile ? source.sha256 : try MessageDigest.hexDigest(ofDescriptor: copied.descriptor)
     try finish(
       copied, copy.copiedInfo, sha256, as: key, from: copy.info, with: [original], since: began,
@@ -357,6 +381,17 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     guard source.isCached else { return try staging.open(download) }
     if let file = access.cache?.open(source.sha256) { return file }
     throw changed(source)
+  }
+
+  private func checked(_ source: PhotoRecord.Source) throws -> OpenFile {
+    let file = try open(source)
+    try check(file, source)
+    return file
+  }
+
+  /// Removes the file of the download, if there is one.
+  private func removeDownload(_ source: PhotoRecord.Source, _ bytes: BodyBytes?) {
+    if bytes == nil, !source.isCached { staging.remove(download) }
   }
 
   /// Checks the bytes of a shared source, which may have changed since they were downloaded.

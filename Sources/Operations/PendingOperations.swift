@@ -28,6 +28,7 @@ package final class PendingOperations {
   /// The operations whose results others wait for.
   let shared = (downloads: SharedDownloads(), filtrations: SharedFiltrations())
   let unchanged: UnchangedFiles
+  private let bodies: BodyMemory
   private let resultFolders = ResultFolders()
   package internal(set) var inProgress: [PhotoRecord.ID: Chain] = [:]
   private var engine: TransferEngine
@@ -37,6 +38,12 @@ package final class PendingOperations {
 
   /// Whether operations start one by one, or not at all.
   package internal(set) var isSuspended = false
+
+  /// Operations that are not in the queues yet: each addition locks a queue and may wake threads.
+  private var unqueued: [Operations] = []
+
+  /// The number of entries whose operations are added together, so that the first ones need not wait for many.
+  private static let mostUnqueued = 8
 
   private let report: @Sendable (Event) -> Void
 
@@ -56,13 +63,16 @@ package final class PendingOperations {
 
   /// - Parameters:
   ///   - decoding: The decoders for filtrations. Default: those of the configuration, without a journal.
+  ///   - bodies: The memory for small sources. Default: 16 MiB.
   ///   - report: Called on any thread.
   package init(
     configuration: Configuration, engine: TransferEngine, decoding: DecodingAccess? = nil,
+    bodies: BodyMemory = BodyMemory(),
     report: @escaping @Sendable (Event) -> Void
   ) {
     self.engine = engine
     self.decoding = decoding ?? DecodingAccess(pool: DecodingPool(configuration))
+    self.bodies = bodies
     self.report = report
     unchanged = UnchangedFiles { report(.filesChecked) }
     self.configuration = configuration
@@ -112,8 +122,8 @@ package final class PendingOperations {
 
   // MARK: Entries
 
-  /// Starts an entry's chain, download → filter. If it may be a file that is unchanged, that is found out before the operations are
-  /// queued, from the next `checkFiles` on.
+  /// Starts an entry's chain, download → filter, from the next `addToQueues` on. If it may be a file that is unchanged, that is
+  /// found out before the operations are queued, from the next `checkFiles` on.
   /// - Parameters:
   ///   - earlier: The results of earlier runs of the job.
   ///   - reportsBeginning: Whether `downloadBegan` is reported.
@@ -141,7 +151,7 @@ package final class PendingOperations {
 
   private func isRefreshing(_ record: PhotoRecord) -> Bool { configuration.refresh || record.run.isRefreshing }
 
-  /// Adds the operations of an entry to the queues.
+  /// Makes the operations of an entry. They are in the queues from the next `addToQueues` on.
   func queue(_ id: PhotoRecord.ID) {
     guard let chain = inProgress[id], let operations = operations(for: chain.record, chain.plan) else { return }
     inProgress[id]?.operations = operations
@@ -150,8 +160,16 @@ package final class PendingOperations {
     if !chain.record.entry.isCopied, !earlier.mayBeReused || earlier.outputs.isEmpty {
       decoding.pool.prepare(for: inProgress.count)
     }
-    downloadQueue.addOperation(operations.download)
-    filtrationQueue.addOperation(operations.filtration)
+    unqueued.append(operations)
+    if unqueued.count >= Self.mostUnqueued { addToQueues() }
+  }
+
+  /// Adds the operations of the entries that were started to the queues.
+  package func addToQueues() {
+    guard !unqueued.isEmpty else { return }
+    downloadQueue.addOperations(unqueued.map(\.download), waitUntilFinished: false)
+    filtrationQueue.addOperations(unqueued.map(\.filtration), waitUntilFinished: false)
+    unqueued.removeAll(keepingCapacity: true)
   }
 
   private func operations(for record: PhotoRecord, _ plan: Plan) -> Operations? {
@@ -175,7 +193,8 @@ package final class PendingOperations {
       delivered: { [earlier] request in
         record.needsBytes
           ? nil : earlier.source(of: record.entry, by: request, output: output, keepsOriginals: keepsOriginals)
-      }, shared: shared.downloads, rules: configuration.hosts, endings: downloadEndings,
+      }, shared: shared.downloads, memory: state == nil && !keepsOriginals ? bodies : nil, rules: configuration.hosts,
+      endings: downloadEndings,
       report: report, reportsBeginning: plan.reportsBeginning, reportsAnswer: plan.reportsAnswer
     ) {
       [earlier, report, filtrations = shared.filtrations, weak picture] record in
@@ -208,7 +227,8 @@ package final class PendingOperations {
   /// Takes the entries whose files were checked and are unchanged: they have ended. The operations of the others are added to the
   /// queues.
   package func takeUnchanged() -> [PhotoRecord] {
-    unchanged.takeChecked().filter { record in
+    defer { addToQueues() }
+    return unchanged.takeChecked().filter { record in
       // It may have been removed since.
       guard inProgress[record.id]?.record === record else { return false }
       if record.state == .filtered { return true }
@@ -218,7 +238,10 @@ package final class PendingOperations {
   }
 
   /// Lets the queues decide when entries continue whose files are not being checked yet.
-  func queueUnchecked() { for record in unchanged.takeWaiting() { queue(record.id) } }
+  func queueUnchecked() {
+    for record in unchanged.takeWaiting() { queue(record.id) }
+    addToQueues()
+  }
 
   package func downloadHasEnded(_ record: PhotoRecord) {
     guard inProgress[record.id]?.isDownloading == true else { return }

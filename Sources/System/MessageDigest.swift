@@ -87,6 +87,13 @@ package final class MessageDigest {
     return digest.hexDigest()
   }
 
+  /// The SHA-256 of bytes.
+  package static func hexDigest(of bytes: [UInt8]) -> String {
+    let digest = MessageDigest()
+    bytes.withUnsafeBytes { digest.update($0) }
+    return digest.hexDigest()
+  }
+
   /// The HMAC-SHA256 (RFC 2104) of a text's UTF-8. Ends the program when memory is exhausted.
   /// - Returns: 64 lower-case hexadecimal digits.
   package static func hmac(of text: String, key: String) -> String {

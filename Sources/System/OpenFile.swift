@@ -47,6 +47,18 @@ package final class OpenFile: Sendable {
     }
   }
 
+  /// Creates a file in memory with bytes that no one can change, at its beginning.
+  /// - Parameter name: Its name in tools.
+  package convenience init(inMemory name: String, sealed bytes: [UInt8]) throws(SystemError) {
+    let created = clinux_create_sealable_in_memory(name)
+    guard created >= 0 else { throw SystemError("memfd_create", name) }
+    self.init(adopting: created, path: "/proc/self/fd/\(created)")
+    try write(bytes)
+    // A descriptor that is handed on keeps its position.
+    guard lseek(created, 0, SEEK_SET) == 0 else { throw SystemError("lseek", name) }
+    guard uninterrupted({ clinux_seal(created) }) == 0 else { throw SystemError("fcntl", name) }
+  }
+
   /// Opens a folder, to sync it.
   package convenience init(folder path: String) throws(SystemError) {
     try self.init(opening: path, O_RDONLY | O_DIRECTORY)
@@ -123,6 +135,11 @@ package final class OpenFile: Sendable {
     if let failure = Self.write(bytes, to: descriptor) { throw SystemError("write", path, code: failure) }
   }
 
+  package func write(_ bytes: [UInt8]) throws(SystemError) {
+    let failure = bytes.withUnsafeBytes { Self.write($0, to: descriptor) }
+    if let failure { throw SystemError("write", path, code: failure) }
+  }
+
   /// Writes to an open descriptor.
   /// - Parameter name: Its name in errors.
   package static func write(_ text: String, to descriptor: Int32, named name: String) throws(SystemError) {
@@ -142,8 +159,9 @@ package final class OpenFile: Sendable {
     }
   }
 
+  /// Writes all bytes to an open descriptor.
   /// - Returns: `errno` of a write that failed.
-  private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
+  package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
     var rest = bytes
     while !rest.isEmpty {
       let count = uninterrupted { Glibc.write(descriptor, rest.baseAddress, rest.count) }

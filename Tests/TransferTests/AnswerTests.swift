@@ -31,7 +31,8 @@ import Testing
     let downloads = try Downloads()
     let (events, stream) = AsyncStream.makeStream(of: String.self)
     let request = TransferRequest(
-      location: try SourceLocation(parsing: server.url(isRedirected ? "redirect" : "ok")), destination: null,
+      location: try SourceLocation(parsing: server.url(isRedirected ? "redirect" : "ok")),
+      destination: BodyStore(descriptor: null),
       answered: { stream.yield("answered") })
     downloads.engine.start(request) { _ in
       stream.yield("ended")

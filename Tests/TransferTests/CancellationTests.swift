@@ -22,7 +22,7 @@ import Testing
   deinit { close(null) }
 
   private func request(_ url: String) throws -> TransferRequest {
-    TransferRequest(location: try SourceLocation(parsing: url), destination: null)
+    TransferRequest(location: try SourceLocation(parsing: url), destination: BodyStore(descriptor: null))
   }
 
   @Test("a transfer can be cancelled while it waits for a slot, and while its body arrives")

@@ -52,7 +52,8 @@ final class Downloads: Sendable {
   ) async throws -> Result<TransferOutcome, TransferError> {
     let checked = if let files { files } else { try await engine.checkFiles(of: request) }
     let request = TransferRequest(
-      location: try SourceLocation(parsing: url), request: request, files: checked, destination: descriptor,
+      location: try SourceLocation(parsing: url), request: request, files: checked,
+      destination: BodyStore(descriptor: descriptor),
       checksum: checksum, validators: validators, validatorScope: scope, settings: settings)
     return await withCheckedContinuation { continuation in
       engine.start(request) { continuation.resume(returning: $0) }
@@ -69,14 +70,15 @@ final class Downloads: Sendable {
       (0..<count).map { _ in
         let path = folder.file("\(lastNumber.add(1, ordering: .relaxed).newValue)")
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        return (path: path, request: TransferRequest(location: location, destination: descriptor))
+        let request = TransferRequest(location: location, destination: BodyStore(descriptor: descriptor))
+        return (path: path, request: request, descriptor: descriptor)
       }
     }
     let results = Mutex([String: Result<TransferOutcome, TransferError>]())
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       @Sendable func begin(_ group: Int) {
         guard group < requests.count else { return continuation.resume() }
-        for (path, request) in requests[group] {
+        for (path, request, _) in requests[group] {
           engine.start(request) { result in
             let hasEnded = results.withLock { results in
               results[path] = result
@@ -89,8 +91,8 @@ final class Downloads: Sendable {
       begin(0)
     }
     return try requests.map { group in
-      try group.map { path, request in
-        close(try #require(request.destination))
+      try group.map { path, _, descriptor in
+        close(descriptor)
         return (try #require(results.withLock { $0[path] }), try Data(contentsOf: URL(fileURLWithPath: path)))
       }
     }

@@ -78,7 +78,8 @@ import Testing
     let files = try await downloads.engine.checkFiles(of: form("a.txt"))
     downloads.engine.formReads.isSuspended = true
     let location = try SourceLocation(parsing: server.url("a"))
-    let request = TransferRequest(location: location, request: try form("a.txt"), files: files, destination: -1)
+    let request = TransferRequest(
+      location: location, request: try form("a.txt"), files: files, destination: BodyStore(descriptor: -1))
     let (results, stream) = AsyncStream.makeStream(of: Result<TransferOutcome, TransferError>.self)
     let id = downloads.engine.start(request) { stream.yield($0) }
     _ = try await downloads.fetch(server.url("b"), files: FormFiles()).result.get()

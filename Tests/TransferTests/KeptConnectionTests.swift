@@ -76,7 +76,7 @@ import Testing
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
     let request = TransferRequest(
-      location: try SourceLocation(parsing: server.url("to/silent")), destination: null)
+      location: try SourceLocation(parsing: server.url("to/silent")), destination: BodyStore(descriptor: null))
     let (endings, stream) = AsyncStream.makeStream(of: RequestCount?.self)
     let id = downloads.engine.start(request) { result in
       if case .failure(let error) = result { stream.yield(error.requests) } else { stream.yield(nil) }

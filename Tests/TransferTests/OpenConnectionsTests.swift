@@ -114,7 +114,8 @@ import Testing
     }
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
-    let request = TransferRequest(location: try SourceLocation(parsing: server.url("gzip")), destination: null)
+    let request = TransferRequest(
+      location: try SourceLocation(parsing: server.url("gzip")), destination: BodyStore(descriptor: null))
     for number in 0..<20 {
       let result = await withCheckedContinuation { continuation in
         let id = TransferID(number: UInt64(number))

@@ -122,7 +122,8 @@ import Testing
         lseek(file, 0, SEEK_SET)
       }
       let request = TransferRequest(
-        location: try SourceLocation(parsing: url), destination: file, checksum: checksum, partial: partial)
+        location: try SourceLocation(parsing: url), destination: BodyStore(descriptor: file), checksum: checksum,
+        partial: partial)
       let result = await withCheckedContinuation { continuation in
         downloads.engine.start(request) { continuation.resume(returning: $0) }
       }
@@ -247,7 +248,8 @@ import Testing
     let partial = PartialBody()
     for path in ["a", "weak"] {
       let request = TransferRequest(
-        location: try SourceLocation(parsing: server.url(path)), destination: file, partial: partial)
+        location: try SourceLocation(parsing: server.url(path)), destination: BodyStore(descriptor: file),
+        partial: partial)
       _ = await withCheckedContinuation { continuation in
         downloads.engine.start(request) { continuation.resume(returning: $0) }
       }

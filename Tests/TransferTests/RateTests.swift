@@ -142,7 +142,8 @@ import Testing
     let progress = TransferProgress()
     let (endings, stream) = AsyncStream.makeStream(of: TransferError.Code?.self)
     let slow = TransferRequest(
-      location: try SourceLocation(parsing: server.url("slow", isHTTP2: isHTTP2)), destination: null,
+      location: try SourceLocation(parsing: server.url("slow", isHTTP2: isHTTP2)),
+      destination: BodyStore(descriptor: null),
       settings: settings(rate: 1), progress: progress)
     let id = downloads.engine.start(slow) { result in
       let code: TransferError.Code? = if case .failure(let error) = result { error.code } else { nil }
@@ -207,7 +208,7 @@ import Testing
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(null) }
     let request = TransferRequest(
-      location: try SourceLocation(parsing: url), destination: null, settings: settings(rate: 1))
+      location: try SourceLocation(parsing: url), destination: BodyStore(descriptor: null), settings: settings(rate: 1))
     let ids = (0..<2).map { _ in
       downloads.engine.start(request) { result in
         let code: TransferError.Code? = if case .failure(let error) = result { error.code } else { nil }

@@ -133,7 +133,7 @@ import Testing
     let (endings, stream) = AsyncStream.makeStream(of: TransferError.Code?.self)
     let ids = try (0..<6).map { number in
       let request = TransferRequest(
-        location: try SourceLocation(parsing: server.url("from/\(number)")), destination: null)
+        location: try SourceLocation(parsing: server.url("from/\(number)")), destination: BodyStore(descriptor: null))
       return downloads.engine.start(request) { result in
         let code: TransferError.Code? = if case .failure(let error) = result { error.code } else { nil }
         stream.yield(code)

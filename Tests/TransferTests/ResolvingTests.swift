@@ -127,7 +127,8 @@ import Testing
     let names = Names([:])
     defer { names.open() }
     let downloads = try Downloads(lookUp: names.lookUp)
-    let request = TransferRequest(location: try SourceLocation(parsing: "http://hang.example/"), destination: -1)
+    let request = TransferRequest(
+      location: try SourceLocation(parsing: "http://hang.example/"), destination: BodyStore(descriptor: -1))
     let result = await withCheckedContinuation { continuation in
       let id = downloads.engine.start(request) { continuation.resume(returning: $0) }
       downloads.engine.cancel(id)

@@ -48,7 +48,9 @@ import Testing
     let (endings, stream) = AsyncStream.makeStream(of: String.self)
     func start(_ path: String, at host: String) throws -> TransferID {
       let url = server.url(path).replacing("127.0.0.1", with: host)
-      return downloads.engine.start(TransferRequest(location: try SourceLocation(parsing: url), destination: null)) {
+      return downloads.engine.start(
+        TransferRequest(location: try SourceLocation(parsing: url), destination: BodyStore(descriptor: null))
+      ) {
         if case .failure(let error) = $0 { stream.yield(error.message) } else { stream.yield("\(path): well") }
       }
     }
@@ -79,7 +81,9 @@ import Testing
     let (endings, stream) = AsyncStream.makeStream(of: Bool.self)
     func start(_ path: String, _ progress: TransferProgress? = nil) throws -> TransferID {
       let location = try SourceLocation(parsing: server.url(path))
-      return downloads.engine.start(TransferRequest(location: location, destination: null, progress: progress)) {
+      return downloads.engine.start(
+        TransferRequest(location: location, destination: BodyStore(descriptor: null), progress: progress)
+      ) {
         stream.yield((try? $0.get()) != nil)
       }
     }

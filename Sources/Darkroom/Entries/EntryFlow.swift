@@ -125,7 +125,10 @@ final class EntryFlow {
   func admit(now: Double, _ configuration: Configuration, cache: DownloadCache?, hasOthers: Bool) {
     // Done even if no entry may start, since the loop wakes up when it is due.
     for record in pending.findSlowDownloads(now: Clock.monotonicMilliseconds) { scheduler.downloadIsSlow(record.id) }
-    defer { pending.checkFiles() }
+    defer {
+      pending.addToQueues()
+      pending.checkFiles()
+    }
     // Only now: while entries start, later results share the batch.
     defer { if pending.inProgress.isEmpty, undelivered > held { delivery.hurry() } }
     guard isOpen else { return }

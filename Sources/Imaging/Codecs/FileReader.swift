@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads parts of an open file without moving its offset (pread(2)).
+/// Reads parts of an open file without moving its offset (pread(2)), or of bytes.
 struct FileReader {
   /// What has been found out about the file.
   private final class Known {
@@ -15,6 +15,7 @@ struct FileReader {
   private let descriptor: Int32
   private let isCancelled: () -> Bool
   private let known = Known()
+  private var isInMemory = false
 
   /// Creates a reader of a seekable file, which is not closed.
   /// - Parameters:
@@ -23,6 +24,13 @@ struct FileReader {
   init(_ descriptor: Int32, size: Int64? = nil, isCancelled: @escaping () -> Bool = { false }) {
     (self.descriptor, self.isCancelled) = (descriptor, isCancelled)
     known.size = size
+  }
+
+  /// Creates a reader of bytes, as if they were a file.
+  init(_ bytes: [UInt8], isCancelled: @escaping () -> Bool = { false }) {
+    (descriptor, self.isCancelled) = (-1, isCancelled)
+    (known.beginning, known.size) = (bytes, Int64(bytes.count))
+    isInMemory = true
   }
 
   /// The file's size in bytes, as it was when it was first needed. The offset may be at the end afterwards.
@@ -43,12 +51,13 @@ struct FileReader {
     if isCancelled() { throw .cancelled }
     // The standard library would write the size of the shared empty array, which is a data race.
     if count == 0 { return [] }
-    guard (0..<Int64(Self.beginningBytes)).contains(offset) else { return try read(count, at: offset) }
+    guard isInMemory || (0..<Int64(Self.beginningBytes)).contains(offset) else { return try read(count, at: offset) }
     if known.beginning == nil { known.beginning = try read(Self.beginningBytes, at: 0) }
     let beginning = known.beginning ?? []
-    let isWhole = beginning.count < Self.beginningBytes
+    let isWhole = isInMemory || beginning.count < Self.beginningBytes
     guard isWhole || offset + Int64(count) <= Self.beginningBytes else { return try read(count, at: offset) }
-    return Array(beginning.dropFirst(Int(offset)).prefix(count))
+    guard (0..<Int64(beginning.count)).contains(offset) else { return [] }
+    return Array(beginning[Int(offset)...].prefix(count))
   }
 
   /// Reads until all bytes are there or the file ends: some file systems return fewer at a time.

@@ -38,7 +38,18 @@ package struct LosslessCopy: Sendable {
     of descriptor: Int32, size: Int64? = nil, keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits(),
     isCancelled: @escaping () -> Bool = { false }
   ) throws(ImagingError) {
-    let file = FileReader(descriptor, size: size, isCancelled: isCancelled)
+    try self.init(FileReader(descriptor, size: size, isCancelled: isCancelled), policy, limits)
+  }
+
+  /// As for an open file, of the bytes of one.
+  package init(
+    of bytes: [UInt8], keeping policy: MetadataPolicy, limits: ImageLimits = ImageLimits(),
+    isCancelled: @escaping () -> Bool = { false }
+  ) throws(ImagingError) {
+    try self.init(FileReader(bytes, isCancelled: isCancelled), policy, limits)
+  }
+
+  private init(_ file: FileReader, _ policy: MetadataPolicy, _ limits: ImageLimits) throws(ImagingError) {
     let structure = try ImageFormat.structure(of: file, limits: limits)
     let copied = try structure.copiedParts(policy)
     (info, copiedInfo) = (structure.info, structure.copiedInfo)
@@ -46,6 +57,19 @@ package struct LosslessCopy: Sendable {
     parts = copied.parts
     isWholeFile = copied.parts == [.range(0..<(try file.size()))]
     (hasUnreadableMetadata, mayKeepMetadata) = (copied.hasUnreadableMetadata, copied.mayKeepMetadata)
+  }
+
+  /// The bytes of the copy.
+  /// - Parameter bytes: Those of the file.
+  package func copied(from bytes: [UInt8]) -> [UInt8] {
+    if isWholeFile { return bytes }
+    return parts.reduce(into: []) { copy, part in
+      switch part {
+      case .range(let range): copy += bytes[Int(range.lowerBound)..<Int(range.upperBound)]
+      case .bytes(let bytes): copy += bytes
+      case .zeros(let count): copy += repeatElement(0, count: count)
+      }
+    }
   }
 }
 

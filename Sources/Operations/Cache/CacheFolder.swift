@@ -37,6 +37,12 @@ package struct CacheFolder: Sendable {
   /// - Returns: Whether it succeeded.
   func receive(_ file: String, as number: Int) -> Bool { link(file, incoming(number)) }
 
+  /// Writes an incoming file.
+  /// - Returns: Whether it succeeded.
+  func receive(_ bytes: [UInt8], as number: Int) -> Bool {
+    (try? OpenFile(creating: incoming(number), mode: 0o600).write(bytes)) != nil
+  }
+
   /// Renames an incoming file to its digest, and replaces an existing file of that name.
   /// - Returns: Whether it succeeded.
   func place(_ number: Int, as sha256: String) -> Bool {

@@ -7,9 +7,6 @@ import Model
 /// next process. Methods throw `SQLiteError`. After an error in a change, all changes since the last commit may have
 /// been rolled back, see `lost`.
 final class CacheIndex {
-  /// The version of the tables. An index of version 2 is migrated; one of another version is created anew.
-  private static let version = 3
-
   private let database: Database
 
   /// The id of the system's boot for which the index and the files are consistent.
@@ -43,44 +40,11 @@ final class CacheIndex {
   init(path: String, boot: String) throws {
     self.boot = boot
     database = try Database(path: path, durability: .process)
-    let found = try database.first("PRAGMA user_version") { $0.integer(0) }
-    if found == 2 {
-      try database.execute(
-        "BEGIN; ALTER TABLE sources ADD COLUMN content_type TEXT; PRAGMA user_version = 3; COMMIT")
-    } else if found != Self.version {
-      try database.execute("DROP TABLE IF EXISTS sources; DROP TABLE IF EXISTS objects; DROP TABLE IF EXISTS boot")
-    }
-    // Keys are random: with a smaller cache nearly every addition writes pages that the next one needs again, and with a shorter
-    // write-ahead log (here 16 MiB) the same pages are copied into the file again and again.
+    // Digests are random: with a smaller cache nearly every addition writes pages that the next one needs again, and with a
+    // shorter write-ahead log (here 16 MiB) the same pages are copied into the file again and again.
     let page = try database.first("PRAGMA page_size") { $0.integer(0) } ?? Database.pageBytes
     try database.execute("PRAGMA cache_size = -4096; PRAGMA wal_autocheckpoint = \((16 << 20) / page)")
-    try database.execute(
-      """
-      CREATE TABLE IF NOT EXISTS objects (
-        sha256 TEXT PRIMARY KEY,
-        bytes INTEGER NOT NULL,
-        used INTEGER NOT NULL,        -- the larger, the later
-        exempt INTEGER NOT NULL       -- 1: an answer for one run only has returned it; it takes no room, and stays
-      ) STRICT, WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS objects_by_use ON objects (used) WHERE exempt = 0;
-      CREATE TABLE IF NOT EXISTS sources (
-        key TEXT PRIMARY KEY,
-        sha256 TEXT NOT NULL REFERENCES objects ON DELETE CASCADE,
-        final_url TEXT NOT NULL,      -- as reports show it
-        etag TEXT,
-        last_modified TEXT,
-        answered TEXT,                -- null when there are no validators
-        run TEXT NOT NULL,            -- of the last request
-        position INTEGER NOT NULL,
-        status INTEGER NOT NULL,
-        once TEXT,                    -- the run, when the answer is for that only
-        content_type TEXT             -- null for pictures
-      ) STRICT, WITHOUT ROWID;
-      CREATE INDEX IF NOT EXISTS sources_by_object ON sources (sha256);
-      CREATE INDEX IF NOT EXISTS sources_for_runs ON sources (once) WHERE once IS NOT NULL;
-      CREATE TABLE IF NOT EXISTS boot (id TEXT NOT NULL) STRICT;  -- of the last commit; empty while there are changes
-      PRAGMA user_version = \(Self.version);
-      """)
+    try CacheSchema.prepare(database)
     isCommitted = try database.first("SELECT id FROM boot") { $0.text(0) } == boot
     (bytes, clock) = (0, 0)
     try count()
@@ -110,14 +74,15 @@ final class CacheIndex {
   }
 
   private static let getSource =
-    "SELECT \(CachedSource.columns.names), bytes FROM sources JOIN objects USING (sha256) WHERE key = ?"
+    "SELECT \(CachedSource.columns.names), bytes FROM sources JOIN objects ON id = object WHERE key = ?"
 
   /// Records the source that a request returned, and the use of its file.
   func put(_ source: CachedSource, of key: CacheKey) throws {
     try change {
       if try !use(source.sha256) {
         try database.run(
-          "INSERT INTO objects VALUES (?, ?, ?, 0)", [.text(source.sha256), .integer(source.bytes), .integer(clock)])
+          "INSERT INTO objects (sha256, bytes, used, exempt) VALUES (?, ?, ?, 0)",
+          [.text(source.sha256), .integer(source.bytes), .integer(clock)])
         uncommitted.insert(source.sha256)
         bytes += source.bytes
       }
@@ -173,15 +138,14 @@ final class CacheIndex {
   /// The file that a request returned for one run only; nil when there is none.
   private func onceObject(_ key: CacheKey) throws -> String? {
     guard mayHaveOnce else { return nil }
-    return try database.first("SELECT sha256 FROM sources WHERE key = ? AND once IS NOT NULL", [.text(key.text)]) {
-      $0.text(0) ?? ""
-    }
+    let query = "SELECT sha256 FROM sources JOIN objects ON id = object WHERE key = ? AND once IS NOT NULL"
+    return try database.first(query, [.text(key.text)]) { $0.text(0) ?? "" }
   }
 
   /// Updates the total size for a file, which does not count when an answer for one run only returned it.
   private func countObject(_ sha256: String) throws {
     let query = """
-      SELECT bytes, exempt, EXISTS (SELECT 1 FROM sources WHERE sources.sha256 = objects.sha256 AND once IS NOT NULL)
+      SELECT bytes, exempt, EXISTS (SELECT 1 FROM sources WHERE object = id AND once IS NOT NULL)
       FROM objects WHERE sha256 = ?
       """
     let found = try database.first(query, [.text(sha256)]) { ($0.integer(0), $0.integer(1), $0.integer(2)) }
@@ -190,10 +154,16 @@ final class CacheIndex {
     bytes += (before - now) * size
   }
 
+  /// The row keeps its place: requests that are repeated in their order change neighbouring rows.
   private static let putSource = """
-    INSERT OR REPLACE INTO sources (key, \(CachedSource.columns.names))
-    VALUES (?, \(CachedSource.columns.placeholders))
+    INSERT INTO sources (key, object, \(details.joined(separator: ", ")))
+    VALUES (?, (SELECT id FROM objects WHERE sha256 = ?), \(details.map { _ in "?" }.joined(separator: ", ")))
+    ON CONFLICT (key) DO UPDATE
+    SET \((["object"] + details).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
     """
+
+  /// The columns of a source but that of its digest, which is the first.
+  private static let details = CachedSource.columns.list.dropFirst()
 
   /// Whether there are answers for one run only.
   func hasOnce() throws -> Bool {
@@ -205,7 +175,8 @@ final class CacheIndex {
   /// - Returns: The files that no other request returned. The caller must remove them.
   func removeOnce(_ isOver: (_ runID: String) -> Bool) throws -> [String] {
     var over: [(key: String, sha256: String)] = []
-    try database.run("SELECT key, sha256, once FROM sources WHERE once IS NOT NULL") { row in
+    try database.run("SELECT key, sha256, once FROM sources JOIN objects ON id = object WHERE once IS NOT NULL") {
+      row in
       if isOver(row.text(2) ?? "") { over.append((row.text(0) ?? "", row.text(1) ?? "")) }
     }
     guard !over.isEmpty else { return [] }
@@ -214,7 +185,8 @@ final class CacheIndex {
       for sha256 in Set(over.map(\.sha256)) { try countObject(sha256) }
     }
     return try Set(over.map(\.sha256)).filter { sha256 in
-      try database.first("SELECT 1 FROM sources WHERE sha256 = ?", [.text(sha256)]) { _ in true } == nil
+      let query = "SELECT 1 FROM sources JOIN objects ON id = object WHERE sha256 = ?"
+      return try database.first(query, [.text(sha256)]) { _ in true } == nil
     }
   }
 

@@ -3,6 +3,7 @@ import Foundation
 import Model
 import Synchronization
 import System
+import Transfer
 
 /// Earlier downloads: files named after their SHA-256, and an index of requests. When the limit is reached, the least
 /// recently used files are removed first.
@@ -75,16 +76,25 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
   /// - Returns: nil when the file is missing.
   func open(_ sha256: String) -> OpenFile? { try? folder.open(sha256) }
 
-  /// Adds a downloaded source. Its file is linked, or copied where links are refused, and may be removed or renamed
-  /// when this returns. A source that exceeds the limit is not added.
-  func keep(_ source: CachedSource, of key: CacheKey, from path: String) {
+  /// The bytes of a downloaded source.
+  enum Content {
+    /// The path of a file with them, which is linked, or copied where links are refused.
+    case file(String)
+    case memory(BodyBytes)
+  }
+
+  /// Adds a downloaded source. Its file may be removed or renamed when this returns. A source that exceeds the limit is not
+  /// added.
+  func keep(_ source: CachedSource, of key: CacheKey, from content: Content) {
     // The folder must exist.
     if shared.withLock({ $0.phase == .unopened }) { queue.sync { _ = perform { _ in } } }
     let run = source.asked.isOnce ? source.asked.runID : nil
     guard let number = reserve(source.roomBytes, for: run) else { return send { try $0.removeSource(key) } }
-    let isReceived = folder.receive(path, as: number)
+    let isLinked = if case .file(let path) = content { folder.receive(path, as: number) } else { false }
     queue.async { [self] in
       let isPlaced = perform { index in
+        let isReceived =
+          if case .memory(let body) = content { folder.receive(body.bytes, as: number) } else { isLinked }
         if isReceived { return try record(source, of: key, number, in: index) }
         try index.removeSource(key)
         return false

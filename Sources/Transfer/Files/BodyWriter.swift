@@ -1,4 +1,3 @@
-import Glibc
 import System
 
 /// Writes a body to its destination piece by piece, within the size limit, and computes its digests.
@@ -34,39 +33,37 @@ final class BodyWriter {
     }
     digests.update(piece)
     guard let destination = request.destination else { return bytes += piece.count }
-    var rest = piece
-    while !rest.isEmpty {
-      let count = uninterrupted { write(destination, rest.baseAddress, rest.count) }
-      guard count >= 0 else {
-        let number = errno
-        throw TransferError(.io, "cannot write what \(source) sends: \(systemMessage(number))", systemError: number)
-      }
-      bytes += count
-      received += count
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    do throws(SystemError) {
+      try destination.append(piece)
+    } catch {
+      let message = "cannot write what \(source) sends: \(systemMessage(error.code))"
+      throw TransferError(.io, message, systemError: error.code)
     }
+    bytes += piece.count
+    received += piece.count
   }
 
   /// Starts the body again: the destination is emptied.
   /// - Throws: `io`.
   func restart() throws(TransferError) {
-    if let destination = request.destination {
-      guard uninterrupted({ ftruncate(destination, 0) }) == 0, lseek(destination, 0, SEEK_SET) == 0 else {
-        let number = errno
-        throw TransferError(.io, "cannot begin \(source) again: \(systemMessage(number))", systemError: number)
-      }
+    do throws(SystemError) {
+      try request.destination?.restart()
+    } catch {
+      let message = "cannot begin \(source) again: \(systemMessage(error.code))"
+      throw TransferError(.io, message, systemError: error.code)
     }
     digests = BodyDigests(for: request.checksum)
     bytes = 0
   }
 
-  /// Checks the announced size of a body.
+  /// Checks the announced size of a body, before it is written.
   /// - Throws: `too-large` when it exceeds the limit.
   func checkAnnounced(_ size: Int) throws(TransferError) {
     guard size <= maxBytes else {
       throw TransferError(
         .tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(source) announces more: \(ByteCount(size))")
     }
+    request.destination?.announce(size)
   }
 
   /// The partial body for a later transfer to continue. This one writes nothing more.

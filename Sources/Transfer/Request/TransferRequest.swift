@@ -1,4 +1,4 @@
-/// A request to write one source to one file.
+/// A request to transfer one source.
 package struct TransferRequest: Sendable {
   package let location: SourceLocation
 
@@ -8,9 +8,9 @@ package struct TransferRequest: Sendable {
   /// The files of its form. Default: none.
   package let files: FormFiles
 
-  /// A descriptor open for writing, of an empty file, or of the content of `partial`, then at its end. The caller owns it, and
-  /// closes it after completion. After a failure, it may contain part of the body. `nil` for a file that is only read.
-  package let destination: Int32?
+  /// Where the body is written to; empty, or with the content of `partial`. After a failure, it may contain part of the body.
+  /// `nil` for a file that is only read.
+  package let destination: BodyStore?
 
   /// The expected digest of the source. Default: `nil`, any.
   package let checksum: Checksum?
@@ -37,7 +37,7 @@ package struct TransferRequest: Sendable {
   package let partial: PartialBody?
 
   package init(
-    location: SourceLocation, request: SourceRequest = .plain, files: FormFiles = FormFiles(), destination: Int32?,
+    location: SourceLocation, request: SourceRequest = .plain, files: FormFiles = FormFiles(), destination: BodyStore?,
     checksum: Checksum? = nil, validators: Validators? = nil, validatorScope: String? = nil,
     settings: HostSettings = HostSettings(), progress: TransferProgress? = nil, partial: PartialBody? = nil,
     answered: (@Sendable () -> Void)? = nil

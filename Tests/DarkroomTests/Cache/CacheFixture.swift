@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 import TestSupport
-import Transfer
 
 @testable import Model
 @testable import Operations
+@testable import Transfer
 
 /// A cache's folder, and downloads to put into it.
 struct CacheFixture: Sendable {
@@ -48,16 +48,27 @@ struct CacheFixture: Sendable {
   /// - Parameters:
   ///   - key: Of the request. Default: that of the same name.
   ///   - run: As of `source`.
+  ///   - isInMemory: Whether it is in memory, and not in a file.
   @discardableResult
   func keep(
     _ name: String, in cache: DownloadCache, bytes: Int = 10, from downloads: TemporaryFolder? = nil,
-    as key: String? = nil, for run: String? = nil
+    as key: String? = nil, for run: String? = nil, isInMemory: Bool = false
   ) throws -> CachedSource {
+    guard !isInMemory else { return try keepFromMemory(name, in: cache, bytes: bytes) }
     let download = (downloads ?? folder).file("download-\(name)")
     try Data(repeating: 1, count: bytes).write(to: URL(fileURLWithPath: download))
     let source = Self.source(name, bytes: bytes, for: run)
-    cache.keep(source, of: try Self.key(key ?? name), from: download)
+    cache.keep(source, of: try Self.key(key ?? name), from: .file(download))
     try FileManager.default.removeItem(atPath: download)
+    return source
+  }
+
+  private func keepFromMemory(_ name: String, in cache: DownloadCache, bytes: Int) throws -> CachedSource {
+    let memory = BodyMemory()
+    #expect(memory.reserve(bytes))
+    let source = Self.source(name, bytes: bytes)
+    let body = BodyBytes([UInt8](repeating: 1, count: bytes), reservedIn: memory)
+    cache.keep(source, of: try Self.key(name), from: .memory(body))
     return source
   }
 

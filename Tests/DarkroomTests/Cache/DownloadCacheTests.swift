@@ -1,5 +1,6 @@
 import Database
 import Foundation
+import System
 import Testing
 import TestSupport
 
@@ -12,39 +13,58 @@ import TestSupport
   init() throws { fixture = try CacheFixture() }
 
   /// What a cache keeps and commits before it is released.
-  private func committedSource() throws -> CachedSource {
+  private func committedSource(isInMemory: Bool = false) throws -> CachedSource {
     let cache = fixture.opened()
     defer { cache.commit() }
-    return try fixture.keep("a", in: cache)
+    return try fixture.keep("a", in: cache, isInMemory: isInMemory)
   }
 
-  @Test func `what was committed is known to the next start`() throws {
-    let source = try committedSource()
+  @Test(arguments: [false, true]) func `what was committed is known to the next start`(isInMemory: Bool) throws {
+    let source = try committedSource(isInMemory: isInMemory)
     let next = fixture.opened()
     #expect(next.source(try CacheFixture.key("a")) == source)
-    #expect(next.open(source.sha256) != nil)
+    #expect(try next.open(source.sha256)?.readAll() == Data(repeating: 1, count: 10))
+    #expect(try fixture.files().incoming.isEmpty)
   }
 
-  @Test func `an index without content types keeps what it has`() throws {
+  /// The tables of earlier versions.
+  private static let earlier = """
+    CREATE TABLE old_objects (sha256 TEXT PRIMARY KEY, bytes INTEGER NOT NULL, used INTEGER NOT NULL, exempt INTEGER NOT NULL)
+    STRICT, WITHOUT ROWID;
+    CREATE TABLE old_sources (
+      key TEXT PRIMARY KEY, sha256 TEXT NOT NULL REFERENCES old_objects ON DELETE CASCADE, final_url TEXT NOT NULL, etag TEXT,
+      last_modified TEXT, answered TEXT, run TEXT NOT NULL, position INTEGER NOT NULL, status INTEGER NOT NULL, once TEXT
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO old_objects SELECT sha256, bytes, used, exempt FROM objects;
+    INSERT INTO old_sources
+    SELECT key, sha256, final_url, etag, last_modified, answered, run, position, status, once
+    FROM sources JOIN objects ON id = object;
+    DROP TABLE sources;
+    DROP TABLE objects;
+    ALTER TABLE old_objects RENAME TO objects;
+    ALTER TABLE old_sources RENAME TO sources;
+    CREATE INDEX objects_by_use ON objects (used) WHERE exempt = 0;
+    CREATE INDEX sources_by_object ON sources (sha256);
+    CREATE INDEX sources_for_runs ON sources (once) WHERE once IS NOT NULL;
+    """
+
+  @Test(arguments: [2, 3]) func `an index of an earlier version keeps what it has`(version: Int) throws {
     let source = try committedSource()
     do {
       let database = try Database(path: fixture.path + "/index.sqlite", durability: .process)
-      let columns = "key, sha256, final_url, etag, last_modified, answered, run, position, status, once"
-      try database.execute(
-        """
-        CREATE TABLE older AS SELECT \(columns) FROM sources;
-        DROP TABLE sources;
-        ALTER TABLE older RENAME TO sources;
-        CREATE UNIQUE INDEX sources_by_key ON sources (key);
-        PRAGMA user_version = 2;
-        """)
+      try database.execute(Self.earlier)
+      if version == 3 { try database.execute("ALTER TABLE sources ADD COLUMN content_type TEXT") }
+      try database.execute("PRAGMA user_version = \(version)")
     }
     let next = fixture.opened()
     #expect(next.source(try CacheFixture.key("a")) == source)
+    #expect(next.open(source.sha256) != nil)
     var typed = source
     typed.contentType = "text/csv; charset=utf-8"
     next.confirm(typed, of: try CacheFixture.key("a"))
     #expect(next.source(try CacheFixture.key("a")) == typed)
+    next.drop(source.sha256)
+    #expect(next.source(try CacheFixture.key("a")) == nil)
   }
 
   @Test func `what was not committed when the process died is gone with its file`() throws {

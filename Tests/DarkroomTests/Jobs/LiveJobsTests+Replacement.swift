@@ -35,6 +35,7 @@ extension LiveJobsTests {
     let next = try #require(try jobs.scheduler.next(now: 0, perHost: 2, lowest: 4))
     let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
     jobs.pending.start(record)
+    jobs.pending.addToQueues()
     return record
   }
 

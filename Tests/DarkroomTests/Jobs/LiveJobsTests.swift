@@ -223,6 +223,7 @@ import Transfer
       let next = try #require(try jobs.scheduler.next(now: now, perHost: 2, lowest: 4))
       let record = PhotoRecord(next.entry, run: try #require(run.plan).run)
       jobs.pending.start(record, reportsBeginning: true)
+      jobs.pending.addToQueues()
       return record
     }
     let first = try start()
@@ -373,6 +374,7 @@ import Transfer
     let plan = try #require(run.plan)
     let record = PhotoRecord(next.entry, run: plan.run)
     jobs.pending.start(record)
+    jobs.pending.addToQueues()
     try plan.index.database.execute("DROP TABLE entries")
     jobs.admit(now: 8, configuration, cache: nil)
     #expect(jobs.runs[run.number] != nil, "what is in progress ends first")

@@ -7,9 +7,9 @@ import TestSupport
 @testable import Operations
 
 @Suite(.blocking) struct PendingOperationsTests {
-  @Test("an entry is downloaded, then filtered", arguments: ["none", "sepia(0.8)"])
-  func chain(recipe: String) throws {
-    let chains = try Chains()
+  @Test("an entry is downloaded to memory or a file, then filtered", arguments: ["none", "sepia(0.8)"], [0, 1 << 20])
+  func chain(recipe: String, memory: Int) throws {
+    let chains = try Chains(memory: memory)
     let record = try chains.start(7, recipe: recipe)
     #expect(chains.ended(1).map(\.entry.position) == [7])
     let live = record.snapshot
@@ -61,7 +61,7 @@ import TestSupport
 
   @Test("a download that was changed in staging is not copied, but made again", arguments: [-1, 1, 100_000])
   func changedDownload(by bytes: Int) throws {
-    let (chains, server) = (try Chains(downloads: 1), try Chains.gate())
+    let (chains, server) = (try Chains(downloads: 1, memory: 0), try Chains.gate())
     let record = try chains.start(0, url: server.url("a"), recipe: "none")
     #expect(try server.nextLine() == "came")
     chains.pending.suspendAll()
@@ -78,6 +78,27 @@ import TestSupport
     let failure = try #require(record.failure)
     #expect(try record.state != .filtered && chains.staged.isEmpty)
     if bytes > 0 { #expect(failure.code == .io && failure.disposition == .restart) }
+  }
+
+  @Test(
+    "a source that waits for its filtration takes no file, if there is memory for it",
+    arguments: [(0, false), (64_388, false), (64_389, true)], ["none", "sepia(1)"])
+  func inMemory(_ limit: (memory: Int, isEnough: Bool), recipe: String) throws {
+    let (chains, server) = (try Chains(downloads: 1, memory: limit.memory), try Chains.gate())
+    let record = try chains.start(0, url: server.url("a"), recipe: recipe)
+    #expect(try server.nextLine() == "came")
+    chains.pending.suspendAll()
+    let download = try #require(chains.operations(of: 0)?.download)
+    try chains.fetch(server.url("go"))
+    download.waitUntilFinished()
+    #expect(try chains.staged == (limit.isEnough ? [] : [chains.staging.download(0)]))
+    chains.pending.resumeAll()
+    #expect(chains.ended(1).map(\.state) == [.filtered])
+    #expect(try chains.staged == [record.artifacts[.result]?.delivery.staged])
+    // The memory is free again.
+    let next = try chains.start(1, recipe: recipe)
+    #expect(chains.ended(1).map(\.state) == [.filtered])
+    #expect(next.bodyBytes == nil)
   }
 
   @Test("what runs when the queues are suspended finishes, and its filtration waits")

@@ -8,8 +8,12 @@ import TestSupport
 
 @Suite(.blocking) struct SharedDownloadsTests {
   /// Starts one download that the server holds back, and others that wait for it.
-  private func start(_ count: Int) throws -> (chains: Chains, server: GatedServer, records: [PhotoRecord]) {
-    let (chains, server) = (try Chains(downloads: 16), try GatedServer(serving: packageRoot + "/Samples/coffee.jpg"))
+  private func start(
+    _ count: Int, memory: Int = 1 << 20
+  ) throws -> (chains: Chains, server: GatedServer, records: [PhotoRecord]) {
+    let (chains, server) = (
+      try Chains(downloads: 16, memory: memory), try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    )
     let first = try chains.start(0, url: server.url("a"))
     #expect(try server.nextRequest() == "/a")
     let others = try (1..<count).map { try chains.start($0, url: server.url("a")) }
@@ -18,8 +22,9 @@ import TestSupport
     return (chains, server, [first] + others)
   }
 
-  @Test func `what several entries want is asked for once, and each gets a file of its own`() throws {
-    let (chains, server, records) = try start(8)
+  @Test(arguments: [0, 1 << 20])
+  func `what several entries want is asked for once, and each gets a file of its own`(memory: Int) throws {
+    let (chains, server, records) = try start(8, memory: memory)
     try server.release(1)
     #expect(Set(chains.ended(8).map(\.state)) == [.filtered])
     #expect(Set(records.compactMap { $0.artifacts[.result]?.delivery.sha256 }).count == 1)
@@ -27,6 +32,23 @@ import TestSupport
     #expect(records.map { $0.snapshot.usage.requests.sent } == [1] + Array(repeating: 0, count: 7))
     let inodes = try chains.staged.map { try FileStatus(of: chains.staging.path($0)).identity.inode }
     #expect(Set(inodes).count == 8, "whoever changes one changes no other")
+  }
+
+  @Test(arguments: [0, 1 << 20])
+  func `one that needs a file gets it from one that needs none, and the other way round`(memory: Int) throws {
+    let (chains, server, records) = try start(2, memory: memory)
+    chains.configure { $0.keepOriginals = true }
+    let keeping = try chains.start(2, url: server.url("a"))
+    let leading = try chains.start(3, url: server.url("b"))
+    #expect(try server.nextRequest() == "/b")
+    chains.configure { $0.keepOriginals = false }
+    let following = try chains.start(4, url: server.url("b"))
+    while chains.pending.shared.downloads.waitingCount < 3 { usleep(200) }
+    try server.release(2)
+    #expect(Set(chains.ended(5).map(\.state)) == [.filtered])
+    let entries = records + [keeping, leading, following]
+    #expect(entries.map { $0.artifacts[.original] != nil } == [false, false, true, true, false])
+    #expect(Set(entries.compactMap { $0.artifacts[.result]?.delivery.sha256 }).count == 1)
   }
 
   @Test func `cancelling one that waits leaves the others`() throws {

@@ -26,10 +26,12 @@ final class Chains {
   /// - Parameters:
   ///   - fileRoot: Where the sources are.
   ///   - pool: What decodes. Default: this process.
+  ///   - memory: The most bytes of downloads in memory; 0 to have all in files.
   ///   - whenDownloaded: Called where downloads end, before anything else.
   init(
     downloads: Int = 4, filtrations: Int = 2, fileRoot: String = packageRoot + "/Samples", pool: DecodingPool? = nil,
-    perHost: HostLimit = .auto, writesGallery: Bool = true, whenDownloaded: @escaping @Sendable () -> Void = {}
+    perHost: HostLimit = .auto, writesGallery: Bool = true, memory: Int = 16 << 20,
+    whenDownloaded: @escaping @Sendable () -> Void = {}
   ) throws {
     folder = try TemporaryFolder()
     let (mailbox, downloaded) = (try Mailbox<PhotoRecord>(), try Mailbox<PhotoRecord>())
@@ -45,7 +47,8 @@ final class Chains {
     self.configuration = configuration
     engine = TransferEngine(configuration: configuration.transfer)
     pending = PendingOperations(
-      configuration: configuration, engine: engine, decoding: pool.map { DecodingAccess(pool: $0) }
+      configuration: configuration, engine: engine, decoding: pool.map { DecodingAccess(pool: $0) },
+      bodies: BodyMemory(limit: memory)
     ) { event in
       switch event {
       case .downloadBegan: break
@@ -88,6 +91,7 @@ final class Chains {
     let run = RunContext(number: number, runID: staging.runID, folder: job, staging: staging)
     let record = PhotoRecord(entry, run: run, inherited: inherited)
     pending.start(record, earlier: EarlierResults(folder: job, outputs: earlier), reportsAnswer: reportsAnswer)
+    pending.addToQueues()
     return record
   }
 
@@ -182,7 +186,7 @@ final class Chains {
   func fetch(_ url: String = source) throws {
     let done = DispatchSemaphore(value: 0)
     let file = try staging.create("fetched")
-    engine.start(TransferRequest(location: try SourceLocation(parsing: url), destination: file.descriptor)) { _ in
+    engine.start(TransferRequest(location: try SourceLocation(parsing: url), destination: BodyStore(file))) { _ in
       done.signal()
     }
     done.wait()

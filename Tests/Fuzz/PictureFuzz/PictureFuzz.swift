@@ -51,8 +51,8 @@ private func copyPicture(
         }
       }
     }
-    guard ftruncate(copied, 0) == 0, pwrite(copied, bytes, bytes.count, 0) == bytes.count else { exit(70) }
-    let again = try LosslessCopy(of: copied, keeping: metadata, limits: limits)
+    // Read from memory, as small pictures are.
+    let again = try LosslessCopy(of: bytes, keeping: metadata, limits: limits)
     precondition(again.isWholeFile && again.info == copy.copiedInfo)
     return .success(copy.info)
   } catch {
@@ -68,7 +68,6 @@ private let recipes = [
 ].compactMap { try? Recipe(parsing: $0) }
 private let source = scratch()
 private let result = scratch()
-private let copied = scratch()
 
 /// An open file without a name.
 private func scratch() -> Int32 {

@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 @testable import Imaging
 
@@ -22,12 +23,16 @@ final class ScratchFile {
     }
   }
 
-  /// What a copy of the content consists of, and the copy itself.
+  /// What a copy of the content consists of, and the copy itself, which is the same when the content is in memory.
   func copied(
     _ policy: MetadataPolicy, limits: ImageLimits = ImageLimits()
   ) throws -> (copy: LosslessCopy, bytes: [UInt8]) {
     let copy = try LosslessCopy(of: descriptor, keeping: policy, limits: limits)
-    return (copy, try self.bytes(of: copy))
+    let bytes = try self.bytes(of: copy)
+    let content = try FileReader(descriptor).bytes(Int(lseek(descriptor, 0, SEEK_END)), at: 0)
+    let other = try LosslessCopy(of: content, keeping: policy, limits: limits)
+    #expect(other.parts == copy.parts && other.info == copy.info && other.copied(from: content) == bytes)
+    return (copy, bytes)
   }
 
   /// The bytes of a copy.

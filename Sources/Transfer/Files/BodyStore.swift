@@ -1,0 +1,90 @@
+import Glibc
+import System
+
+/// What a transfer writes its body to: memory as long as the body is small and there is memory, then a file.
+package final class BodyStore: @unchecked Sendable {  // used by one transfer at a time, then by its starter
+  private enum Content {
+    case memory([UInt8], BodyMemory)
+    /// The file is closed with the store; nil when the caller owns the descriptor.
+    case file(Int32, OpenFile?)
+  }
+
+  private var content: Content
+  private let create: () throws(SystemError) -> OpenFile
+  private var announced = 0
+
+  /// - Parameters:
+  ///   - memory: The memory for small bodies.
+  ///   - create: Creates the empty file of a body that is not kept in memory. Called once at most, on the thread that transfers.
+  package init(in memory: BodyMemory, orFile create: @escaping () throws(SystemError) -> OpenFile) {
+    (content, self.create) = (.memory([], memory), create)
+  }
+
+  /// - Parameter file: Open for writing, empty, or at the end of the partial body that the request continues.
+  package init(_ file: OpenFile) {
+    content = .file(file.descriptor, file)
+    create = { () throws(SystemError) in file }
+  }
+
+  /// - Parameter descriptor: As for a file. The caller owns it, and closes it after the transfer's completion.
+  package init(descriptor: Int32) {
+    content = .file(descriptor, nil)
+    create = { () throws(SystemError) in throw SystemError("write", "the body", code: EBADF) }
+  }
+
+  deinit { if case .memory(let bytes, let memory) = content { memory.release(bytes.count) } }
+
+  /// Whether the body, as far as it has arrived, is in a file.
+  package var isInFile: Bool {
+    if case .file = content { true } else { false }
+  }
+
+  /// Takes the body out of the memory.
+  /// - Returns: nil when it is in a file.
+  package func takeBytes() -> BodyBytes? {
+    guard case .memory(let bytes, let memory) = content else { return nil }
+    content = .memory([], memory)
+    return BodyBytes(bytes, reservedIn: memory)
+  }
+
+  /// Moves a body that is in memory to the file.
+  package func moveToFile() throws(SystemError) {
+    guard case .memory(let bytes, let memory) = content else { return }
+    let file = try create()
+    content = .file(file.descriptor, file)
+    memory.release(bytes.count)
+    try file.write(bytes)
+  }
+
+  /// Tells the size of the body, before it is written: a large one is written to its file from the beginning.
+  func announce(_ bytes: Int) { announced = bytes }
+
+  func append(_ piece: UnsafeRawBufferPointer) throws(SystemError) {
+    if case .memory(var bytes, let memory) = content {
+      if max(announced, bytes.count + piece.count) <= BodyMemory.largest, memory.reserve(piece.count) {
+        // Not copied while another reference to it exists.
+        content = .memory([], memory)
+        if bytes.isEmpty { bytes.reserveCapacity(max(announced, piece.count)) }
+        bytes.append(contentsOf: piece)
+        content = .memory(bytes, memory)
+        return
+      }
+      try moveToFile()
+    }
+    guard case .file(let descriptor, _) = content else { return }
+    if let failure = OpenFile.write(piece, to: descriptor) { throw SystemError("write", "the body", code: failure) }
+  }
+
+  /// Empties the store.
+  func restart() throws(SystemError) {
+    switch content {
+    case .memory(let bytes, let memory):
+      content = .memory([], memory)
+      memory.release(bytes.count)
+    case .file(let descriptor, _):
+      guard uninterrupted({ ftruncate(descriptor, 0) }) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
+        throw SystemError("ftruncate", "the body")
+      }
+    }
+  }
+}
