@@ -322,7 +322,7 @@ package final class PhotoRecord: Sendable {
   }
 
   /// Keeps the beginning of a source whose download broke off.
-  package func keep(_ left: PartialDownload?) { partial.withLock { $0 = left } }
+  package func keepPartial(_ left: PartialDownload?) { partial.withLock { $0 = left } }
 
   /// Returns the beginning of a source whose download broke off, and gives up ownership of it.
   package func takePartial() -> PartialDownload? {
@@ -333,7 +333,7 @@ package final class PhotoRecord: Sendable {
   }
 
   /// Keeps the bytes of a source that is not in a file.
-  package func keep(bytes: BodyBytes?) { body.withLock { $0 = bytes } }
+  package func keepBytes(_ bytes: BodyBytes?) { body.withLock { $0 = bytes } }
 
   /// The bytes of the source, for others that need the same; nil when they are in a file.
   package var bodyBytes: BodyBytes? { body.withLock { $0 } }

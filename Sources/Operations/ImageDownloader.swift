@@ -62,7 +62,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     self.access = access
     self.delivered = delivered
     self.shared = shared
-    self.memory = record.waitingVariants.isEmpty ? memory : nil
+    // A request that must not be repeated is not sent before its file could be created.
+    self.memory = record.waitingVariants.isEmpty && record.entry.request.isCacheable ? memory : nil
     self.rules = rules
     self.endings = endings
     self.report = report
@@ -205,7 +206,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       let complete: @Sendable () -> Void = { [self] in
         take(result, from: store, key, known, after: time)
         if let partial, partial.bytes != nil, record.state == .failed, (try? store.moveToFile()) != nil {
-          record.keep(PartialDownload(partial, download, in: staging))
+          record.keepPartial(PartialDownload(partial, download, in: staging))
         }
         end()
       }
@@ -252,7 +253,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     case .success(let outcome):
       var source = PhotoRecord.Source(outcome)
       let bytes = store.takeBytes()
-      record.keep(bytes: bytes)
+      record.keepBytes(bytes)
       if let key, !isForeignPage(outcome) {
         let kept = self.source(of: outcome)
         source.answer = SourceAnswer(kept, of: key)
@@ -320,8 +321,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       if let failure = leader.failure { record.fail(failure) }
     case .downloaded:
       guard var source = leader.source else { return begin() }
-      guard source.isCached || (bytes.map(adopt) ?? adopt(path)) else { return begin() }
-      record.keep(nil)
+      guard source.isCached || (bytes.map(share) ?? link(path)) else { return begin() }
+      record.keepPartial(nil)
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
     default: return begin()
@@ -330,16 +331,16 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   }
 
   /// - Returns: Whether the record has the bytes, or a file with them.
-  private func adopt(_ bytes: BodyBytes) -> Bool {
+  private func share(_ bytes: BodyBytes) -> Bool {
     guard memory == nil else {
-      record.keep(bytes: bytes)
+      record.keepBytes(bytes)
       return true
     }
     return (try? create().write(bytes.bytes)) != nil
   }
 
   /// - Returns: Whether the record has the file.
-  private func adopt(_ path: String) -> Bool {
+  private func link(_ path: String) -> Bool {
     staging.remove(download)
     return staging.link(path, as: download)
   }
@@ -390,9 +391,9 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   /// Links the file for the other variants of the entry, each of which has its own filtration.
   private func shareWithVariants() {
-    guard !record.waitingVariants.isEmpty, record.source?.isCached == false else { return }
     for position in record.waitingVariants {
       staging.remove(staging.download(position))
+      guard record.source?.isCached == false else { continue }
       // A variant without the file downloads it.
       _ = staging.link(staging.path(download), as: staging.download(position))
     }

@@ -153,7 +153,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let copy = try recorded {
       try LosslessCopy(of: bytes, keeping: output.metadata, limits: limits, isCancelled: { self.isCancelled })
     }
-    let copied = copy.copied(from: bytes)
+    let copied = try copy.copied(from: bytes)
     let file = try staging.create(result)
     try file.write(copied)
     let sha256 = copy.isWholeFile ? source.sha256 : MessageDigest.hexDigest(of: copied)

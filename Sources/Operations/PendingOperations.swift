@@ -255,6 +255,8 @@ package final class PendingOperations {
   package func remove(_ record: PhotoRecord) {
     downloadHasEnded(record)
     guard let chain = inProgress.removeValue(forKey: record.id) else { return }
+    // If it was cancelled, its filtration may stay in a suspended queue.
+    record.keepBytes(nil)
     room.remove(rank: record.entry.priority.rank, bytes: chain.bytes)
   }
 }

@@ -15,22 +15,21 @@ struct FileReader {
   private let descriptor: Int32
   private let isCancelled: () -> Bool
   private let known = Known()
-  private var isInMemory = false
+  private let isInMemory: Bool
 
   /// Creates a reader of a seekable file, which is not closed.
   /// - Parameters:
   ///   - size: The file's size in bytes. Default: nil, not known.
   ///   - isCancelled: Called before every read; when it returns true the read throws `cancelled`.
   init(_ descriptor: Int32, size: Int64? = nil, isCancelled: @escaping () -> Bool = { false }) {
-    (self.descriptor, self.isCancelled) = (descriptor, isCancelled)
+    (self.descriptor, self.isCancelled, isInMemory) = (descriptor, isCancelled, false)
     known.size = size
   }
 
   /// Creates a reader of bytes, as if they were a file.
   init(_ bytes: [UInt8], isCancelled: @escaping () -> Bool = { false }) {
-    (descriptor, self.isCancelled) = (-1, isCancelled)
+    (descriptor, self.isCancelled, isInMemory) = (-1, isCancelled, true)
     (known.beginning, known.size) = (bytes, Int64(bytes.count))
-    isInMemory = true
   }
 
   /// The file's size in bytes, as it was when it was first needed. The offset may be at the end afterwards.

@@ -61,15 +61,23 @@ package struct LosslessCopy: Sendable {
 
   /// The bytes of the copy.
   /// - Parameter bytes: Those of the file.
-  package func copied(from bytes: [UInt8]) -> [UInt8] {
+  /// - Throws: `image-truncated` if it ends before a part of the copy does.
+  package func copied(from bytes: [UInt8]) throws(ImagingError) -> [UInt8] {
     if isWholeFile { return bytes }
-    return parts.reduce(into: []) { copy, part in
+    var copy: [UInt8] = []
+    copy.reserveCapacity(bytes.count)
+    for part in parts {
       switch part {
-      case .range(let range): copy += bytes[Int(range.lowerBound)..<Int(range.upperBound)]
+      case .range(let range):
+        guard range.upperBound <= bytes.count else {
+          throw ImagingError(code: .imageTruncated, message: "the file ends before a part of the picture does")
+        }
+        copy += bytes[Int(range.lowerBound)..<Int(range.upperBound)]
       case .bytes(let bytes): copy += bytes
       case .zeros(let count): copy += repeatElement(0, count: count)
       }
     }
+    return copy
   }
 }
 

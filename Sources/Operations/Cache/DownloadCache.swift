@@ -9,7 +9,7 @@ import Transfer
 /// recently used files are removed first.
 ///
 /// The index and the names of the files are used on the cache's own serial queue. Callers wait only for requests that
-/// return a value. They link or copy files themselves, so that nobody waits for another caller's copy.
+/// return a value. They link or copy large files themselves, so that nobody waits for another caller's copy.
 ///
 /// Answers for one run only do not count towards the limit, are not removed for others, and `clear` keeps them. Their
 /// size is bounded otherwise: each such entry of a live run has at most one, of at most `--max-bytes`; they are removed
@@ -191,7 +191,8 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     let opened: CacheIndex
     do {
       opened = try openIndex()
-    } catch let error as SQLiteError where error.isDamage {
+    } catch let error as SQLiteError where error.isDamage || error.isOutOfSpace {
+      // Only the conversion of an earlier version's index needs space, and would fail again each time.
       try folder.removeIndex()
       opened = try openIndex()
     }

@@ -167,7 +167,7 @@ package final class DecodingPool: Sendable {
 
   /// Performs a task. When a worker is lost, the task is tried again in a new one, depending on `WorkerLoss.next`.
   /// - Parameters:
-  ///   - source: Open for reading only.
+  ///   - source: Open for reading only, or a file in memory that nobody can change.
   ///   - create: Creates the empty file for the result, again for each try. The file is closed when this returns.
   /// - Returns: The pictures, and the file if this process decoded, so that no other process can write to it.
   /// - Throws: `ImagingError`, `SystemError`.

@@ -7,7 +7,7 @@ package final class BodyMemory: Sendable {
 
   private let free: Mutex<Int>
 
-  /// - Parameter limit: The most bytes of all bodies. Default: 16 MiB.
+  /// - Parameter limit: The most bytes of all bodies. One whose size is not announced may take twice its size. Default: 16 MiB.
   package init(limit: Int = 16 << 20) { free = Mutex(limit) }
 
   /// Reserves memory.
@@ -26,10 +26,13 @@ package final class BodyMemory: Sendable {
 /// A whole body in memory.
 package final class BodyBytes: Sendable {
   package let bytes: [UInt8]
+  private let reserved: Int
   private let memory: BodyMemory
 
-  /// - Parameter memory: Where `bytes` are reserved; they are released with the object.
-  init(_ bytes: [UInt8], reservedIn memory: BodyMemory) { (self.bytes, self.memory) = (bytes, memory) }
+  /// - Parameter reserved: What is reserved for the bytes in `memory`; it is released with the object.
+  init(_ bytes: [UInt8], reserved: Int, in memory: BodyMemory) {
+    (self.bytes, self.reserved, self.memory) = (bytes, reserved, memory)
+  }
 
-  deinit { memory.release(bytes.count) }
+  deinit { memory.release(reserved) }
 }

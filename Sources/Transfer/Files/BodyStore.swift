@@ -4,7 +4,7 @@ import System
 /// What a transfer writes its body to: memory as long as the body is small and there is memory, then a file.
 package final class BodyStore: @unchecked Sendable {  // used by one transfer at a time, then by its starter
   private enum Content {
-    case memory([UInt8], BodyMemory)
+    case memory([UInt8], reserved: Int, BodyMemory)
     /// The file is closed with the store; nil when the caller owns the descriptor.
     case file(Int32, OpenFile?)
   }
@@ -15,9 +15,10 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
 
   /// - Parameters:
   ///   - memory: The memory for small bodies.
-  ///   - create: Creates the empty file of a body that is not kept in memory. Called once at most, on the thread that transfers.
+  ///   - create: Creates the empty file of a body that is not kept in memory. Called once at most, on the thread that transfers
+  ///     or by `moveToFile`.
   package init(in memory: BodyMemory, orFile create: @escaping () throws(SystemError) -> OpenFile) {
-    (content, self.create) = (.memory([], memory), create)
+    (content, self.create) = (.memory([], reserved: 0, memory), create)
   }
 
   /// - Parameter file: Open for writing, empty, or at the end of the partial body that the request continues.
@@ -32,7 +33,7 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
     create = { () throws(SystemError) in throw SystemError("write", "the body", code: EBADF) }
   }
 
-  deinit { if case .memory(let bytes, let memory) = content { memory.release(bytes.count) } }
+  deinit { if case .memory(_, let reserved, let memory) = content { memory.release(reserved) } }
 
   /// Whether the body, as far as it has arrived, is in a file.
   package var isInFile: Bool {
@@ -42,17 +43,17 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
   /// Takes the body out of the memory.
   /// - Returns: nil when it is in a file.
   package func takeBytes() -> BodyBytes? {
-    guard case .memory(let bytes, let memory) = content else { return nil }
-    content = .memory([], memory)
-    return BodyBytes(bytes, reservedIn: memory)
+    guard case .memory(let bytes, let reserved, let memory) = content else { return nil }
+    content = .memory([], reserved: 0, memory)
+    return BodyBytes(bytes, reserved: reserved, in: memory)
   }
 
   /// Moves a body that is in memory to the file.
   package func moveToFile() throws(SystemError) {
-    guard case .memory(let bytes, let memory) = content else { return }
+    guard case .memory(let bytes, let reserved, let memory) = content else { return }
     let file = try create()
     content = .file(file.descriptor, file)
-    memory.release(bytes.count)
+    memory.release(reserved)
     try file.write(bytes)
   }
 
@@ -60,13 +61,14 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
   func announce(_ bytes: Int) { announced = bytes }
 
   func append(_ piece: UnsafeRawBufferPointer) throws(SystemError) {
-    if case .memory(var bytes, let memory) = content {
-      if max(announced, bytes.count + piece.count) <= BodyMemory.largest, memory.reserve(piece.count) {
+    if case .memory(var bytes, let reserved, let memory) = content {
+      let needed = max(announced, bytes.count + piece.count)
+      if needed <= BodyMemory.largest, needed <= reserved || memory.reserve(needed - reserved) {
         // Not copied while another reference to it exists.
-        content = .memory([], memory)
-        if bytes.isEmpty { bytes.reserveCapacity(max(announced, piece.count)) }
+        content = .memory([], reserved: 0, memory)
+        if bytes.isEmpty { bytes.reserveCapacity(needed) }
         bytes.append(contentsOf: piece)
-        content = .memory(bytes, memory)
+        content = .memory(bytes, reserved: max(reserved, needed), memory)
         return
       }
       try moveToFile()
@@ -78,9 +80,9 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
   /// Empties the store.
   func restart() throws(SystemError) {
     switch content {
-    case .memory(let bytes, let memory):
-      content = .memory([], memory)
-      memory.release(bytes.count)
+    case .memory(_, let reserved, let memory):
+      content = .memory([], reserved: 0, memory)
+      memory.release(reserved)
     case .file(let descriptor, _):
       guard uninterrupted({ ftruncate(descriptor, 0) }) == 0, lseek(descriptor, 0, SEEK_SET) == 0 else {
         throw SystemError("ftruncate", "the body")

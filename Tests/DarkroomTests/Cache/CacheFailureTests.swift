@@ -84,6 +84,29 @@ import TestSupport
     }
   }
 
+  @Test(.enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"))
+  func `an index of an earlier version is begun anew if there is no space to convert it`() throws {
+    try fixture.folder.makeFolder("cache")
+    let disk = try SmallDisk(over: fixture.path, in: fixture.folder, kilobytes: 1024)
+    try withExtendedLifetime(disk) {
+      let filler = fixture.path + "/filler"
+      do {
+        let cache = fixture.opened()
+        try fixture.keep("a", in: cache)
+        cache.commit()
+      }
+      try DownloadCacheTests.makeEarlier(fixture.path + "/index.sqlite", version: 3)
+      try fill(filler)
+      let cache = fixture.opened()
+      // A process that another test forks may hold a removed file open until now: then there is space after all.
+      let converted = cache.source(try CacheFixture.key("a"))
+      try FileManager.default.removeItem(atPath: filler)
+      let kept = try fixture.keep("b", in: cache)
+      #expect(cache.source(try CacheFixture.key("b")) == kept)
+      #expect(try fixture.files().sources == [converted, kept].compactMap(\.?.sha256))
+    }
+  }
+
   @Test func `a damaged cache is empty until the next start begins it anew, and is reported once`() throws {
     let reports = Reports()
     do {

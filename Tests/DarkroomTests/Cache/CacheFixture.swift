@@ -67,7 +67,7 @@ struct CacheFixture: Sendable {
     let memory = BodyMemory()
     #expect(memory.reserve(bytes))
     let source = Self.source(name, bytes: bytes)
-    let body = BodyBytes([UInt8](repeating: 1, count: bytes), reservedIn: memory)
+    let body = BodyBytes([UInt8](repeating: 1, count: bytes), reserved: bytes, in: memory)
     cache.keep(source, of: try Self.key(name), from: .memory(body))
     return source
   }

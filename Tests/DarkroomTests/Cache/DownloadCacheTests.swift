@@ -48,14 +48,17 @@ import TestSupport
     CREATE INDEX sources_for_runs ON sources (once) WHERE once IS NOT NULL;
     """
 
+  /// Converts an index to an earlier version.
+  static func makeEarlier(_ path: String, version: Int) throws {
+    let database = try Database(path: path, durability: .process)
+    try database.execute(earlier)
+    if version == 3 { try database.execute("ALTER TABLE sources ADD COLUMN content_type TEXT") }
+    try database.execute("PRAGMA user_version = \(version)")
+  }
+
   @Test(arguments: [2, 3]) func `an index of an earlier version keeps what it has`(version: Int) throws {
     let source = try committedSource()
-    do {
-      let database = try Database(path: fixture.path + "/index.sqlite", durability: .process)
-      try database.execute(Self.earlier)
-      if version == 3 { try database.execute("ALTER TABLE sources ADD COLUMN content_type TEXT") }
-      try database.execute("PRAGMA user_version = \(version)")
-    }
+    try Self.makeEarlier(fixture.path + "/index.sqlite", version: version)
     let next = fixture.opened()
     #expect(next.source(try CacheFixture.key("a")) == source)
     #expect(next.open(source.sha256) != nil)

@@ -1,7 +1,9 @@
 import Foundation
+import Imaging
 import System
 import Testing
 import TestSupport
+import Transfer
 
 @testable import Model
 @testable import Operations
@@ -99,6 +101,18 @@ import TestSupport
     let next = try chains.start(1, recipe: recipe)
     #expect(chains.ended(1).map(\.state) == [.filtered])
     #expect(next.bodyBytes == nil)
+  }
+
+  @Test("a request that must not be repeated is not sent if its file cannot be created")
+  func postWithoutFile() throws {
+    let (chains, server) = (try Chains(), try Chains.gate())
+    try chains.folder.makeFolder(chains.staging.download(0))
+    let entry = Entry(
+      urls: [server.url("a")], request: try SourceRequest(method: .post, headers: [], content: nil), name: "a",
+      recipe: try Recipe(parsing: "none"), options: OutputOptions(), priority: .normal)
+    let record = chains.start(entry)
+    #expect(chains.ended(1).map(\.state) == [.failed])
+    #expect(record.snapshot.usage.requests.sent == 0)
   }
 
   @Test("what runs when the queues are suspended finishes, and its filtration waits")

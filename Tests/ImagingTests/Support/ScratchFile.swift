@@ -31,7 +31,8 @@ final class ScratchFile {
     let bytes = try self.bytes(of: copy)
     let content = try FileReader(descriptor).bytes(Int(lseek(descriptor, 0, SEEK_END)), at: 0)
     let other = try LosslessCopy(of: content, keeping: policy, limits: limits)
-    #expect(other.parts == copy.parts && other.info == copy.info && other.copied(from: content) == bytes)
+    #expect(other.parts == copy.parts && other.info == copy.info)
+    #expect(try other.copied(from: content) == bytes)
     return (copy, bytes)
   }
 
