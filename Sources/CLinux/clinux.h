@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <malloc.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -140,4 +141,11 @@ static inline int clinux_clock_is_set(void) {
 void *memmem(const void *bytes, size_t size, const void *mark, size_t mark_size);
 static inline const void *clinux_search(const void *bytes, size_t size, const void *mark, size_t mark_size) {
   return memmem(bytes, size, mark, mark_size);
+}
+
+/// `SCHED_BATCH` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Sets it for the calling thread, and
+/// for what it starts, if the thread has the usual policy.
+static inline void clinux_use_batch_scheduling(void) {
+  const struct sched_param parameters = {0};
+  if (sched_getscheduler(0) == SCHED_OTHER) sched_setscheduler(0, 3 /* SCHED_BATCH */, &parameters);
 }

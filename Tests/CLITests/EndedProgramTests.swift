@@ -59,6 +59,18 @@ import Testing
     #expect(try logged() == ["a succeeded"])
   }
 
+  /// The policy is the 41st field of `stat`.
+  @Test(arguments: [("", "3"), ("chrt --idle 0 ", "5")])
+  func `the process has the policy SCHED_BATCH, and programs inherit it, unless another one was chosen`(
+    start: String, policy: String
+  ) throws {
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let program = try program("awk '{print $41}' /proc/$PPID/stat /proc/self/stat >>'\(log)'")
+    let command = folders.line("run", ["--exec", program])
+    try DarkroomProcess.run(script: start + command, in: folders.folder).expect(status: 0)
+    #expect(try logged() == ["a succeeded", policy, policy])
+  }
+
   @Test(arguments: [SIGTERM, SIGKILL])
   func `one that had not ended when the process ended is run again by the next`(signal: Int32) throws {
     let watch = try folders.watch(["--grace", "0.2", "--exec", program("echo $$; exec sleep 1000")])
