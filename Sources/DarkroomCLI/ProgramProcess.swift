@@ -18,7 +18,7 @@ package enum ProgramProcess {
     DescriptorLimit.raise()
     Allocator.giveBackMemory()
     if takesSignals(words) {
-      // Small downloads and files take a tenth less of the processors.
+      // These commands process entries, and small ones take a tenth less of the processors.
       SchedulingPolicy.preferThroughput()
       // From here on, signals go to the command.
       Signals.block()

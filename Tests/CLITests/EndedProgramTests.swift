@@ -59,8 +59,8 @@ import Testing
     #expect(try logged() == ["a succeeded"])
   }
 
-  /// The policy is the 41st field of `stat`.
-  @Test(arguments: [("", "3"), ("chrt --idle 0 ", "5")])
+  /// The policy is the 41st field of `stat`. One that children do not inherit is not the usual one.
+  @Test(arguments: [("chrt --other 0 ", "3"), ("chrt --other --reset-on-fork 0 ", "0")])
   func `the process has the policy SCHED_BATCH, and programs inherit it, unless another one was chosen`(
     start: String, policy: String
   ) throws {

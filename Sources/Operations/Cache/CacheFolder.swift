@@ -37,12 +37,6 @@ package struct CacheFolder: Sendable {
   /// - Returns: Whether it succeeded.
   func receive(_ file: String, as number: Int) -> Bool { link(file, incoming(number)) }
 
-  /// Writes an incoming file.
-  /// - Returns: Whether it succeeded.
-  func receive(_ bytes: [UInt8], as number: Int) -> Bool {
-    (try? OpenFile(creating: incoming(number), mode: 0o600).write(bytes)) != nil
-  }
-
   /// Renames an incoming file to its digest, and replaces an existing file of that name.
   /// - Returns: Whether it succeeded.
   func place(_ number: Int, as sha256: String) -> Bool {
@@ -50,8 +44,7 @@ package struct CacheFolder: Sendable {
     let renamed = { uninterrupted { rename(incoming(number), target) } == 0 }
     if renamed() { return true }
     guard errno == ENOENT else { return false }
-    // Only this one folder: the outbox must not be created again when it was moved away.
-    _ = uninterrupted { mkdir(Folder.parent(of: target), 0o700) }
+    makeFolder(of: target)
     return renamed()
   }
 
@@ -61,6 +54,37 @@ package struct CacheFolder: Sendable {
   // MARK: Sources
 
   private func object(_ sha256: String) -> String { "\(path)/\(sha256.prefix(2))/\(sha256.dropFirst(2))" }
+
+  /// Creates the folder of a source. Only this one: the outbox must not be created again when it was moved away.
+  private func makeFolder(of object: String) { _ = uninterrupted { mkdir(Folder.parent(of: object), 0o700) } }
+
+  /// Writes a source. A file of that name, which may be damaged, is replaced by an incoming one, unless that fails.
+  /// - Parameter number: The number of that file.
+  /// - Returns: Whether there is a file of that name; false when it is not complete.
+  func write(_ bytes: [UInt8], as sha256: String, by number: Int) -> Bool {
+    let file: OpenFile
+    do throws(SystemError) {
+      file = try create(sha256)
+    } catch  where error.code == EEXIST {
+      let isWritten = (try? OpenFile(creating: incoming(number), mode: 0o600).write(bytes)) != nil
+      if !isWritten || !place(number, as: sha256) { discard(number) }
+      return true
+    } catch {
+      // Without descriptors nothing is created, and what exists is not found out.
+      return access(object(sha256), F_OK) == 0
+    }
+    return (try? file.write(bytes)) != nil
+  }
+
+  private func create(_ sha256: String) throws(SystemError) -> OpenFile {
+    let target = object(sha256)
+    do throws(SystemError) {
+      return try OpenFile(creating: target, mode: 0o600)
+    } catch  where error.code == ENOENT {
+      makeFolder(of: target)
+      return try OpenFile(creating: target, mode: 0o600)
+    }
+  }
 
   func open(_ sha256: String) throws -> OpenFile { try OpenFile(reading: object(sha256), followingLinks: false) }
 

@@ -26,9 +26,9 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
   private struct Shared {
     var phase = Phase.unopened
     var limit: Int
-    /// The total size of incoming files that are not recorded yet, without those that do not count.
+    /// The total size of incoming sources that are not recorded yet, without those that do not count.
     var incomingBytes = 0
-    /// The number of incoming files so far, which is the name of the last one.
+    /// The number of incoming sources so far, which is the name of the last one's file.
     var count = 0
     /// The runs that may have answers for one run only.
     var onceRuns: Set<String>
@@ -86,16 +86,14 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
   /// Adds a downloaded source. Its file may be removed or renamed when this returns. A source that exceeds the limit is not
   /// added.
   func keep(_ source: CachedSource, of key: CacheKey, from content: Content) {
-    // The folder must exist.
+    // The folder must exist, and the index be open.
     if shared.withLock({ $0.phase == .unopened }) { queue.sync { _ = perform { _ in } } }
     let run = source.asked.isOnce ? source.asked.runID : nil
     guard let number = reserve(source.roomBytes, for: run) else { return send { try $0.removeSource(key) } }
-    let isLinked = if case .file(let path) = content { folder.receive(path, as: number) } else { false }
+    let isReceived = if case .file(let path) = content { folder.receive(path, as: number) } else { true }
     queue.async { [self] in
       let isPlaced = perform { index in
-        let isReceived =
-          if case .memory(let body) = content { folder.receive(body.bytes, as: number) } else { isLinked }
-        if isReceived { return try record(source, of: key, number, in: index) }
+        if isReceived { return try record(source, of: key, content, number, in: index) }
         try index.removeSource(key)
         return false
       }
@@ -104,8 +102,8 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     }
   }
 
-  /// - Returns: The number of an incoming file; nil when there cannot be space for it.
-  /// - Parameter run: The run, if the file is for one run only.
+  /// - Returns: The number of an incoming source; nil when there cannot be space for it.
+  /// - Parameter run: The run, if the source is for one run only.
   private func reserve(_ bytes: Int, for run: String?) -> Int? {
     shared.withLock { shared in
       guard shared.phase == .open, shared.limit > 0, bytes <= max(0, shared.limit - shared.incomingBytes) else {
@@ -210,9 +208,12 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     return index
   }
 
-  /// Records an incoming file. The index is changed first, so that the next start looks for uncommitted files.
+  /// Records a source, and names or writes its file. The index is changed first, so that the next start looks for uncommitted
+  /// files.
   /// - Returns: Whether the file has its final name in the cache.
-  private func record(_ source: CachedSource, of key: CacheKey, _ number: Int, in index: CacheIndex) throws -> Bool {
+  private func record(
+    _ source: CachedSource, of key: CacheKey, _ content: Content, _ number: Int, in index: CacheIndex
+  ) throws -> Bool {
     let others = shared.withLock { $0.incomingBytes } - source.roomBytes
     guard source.roomBytes == 0 || source.roomBytes + others <= shared.withLock({ $0.limit }) else {
       try index.removeSource(key)
@@ -220,7 +221,12 @@ package final class DownloadCache: @unchecked Sendable {  // the index is used o
     }
     try index.put(source, of: key)
     try makeRoom(for: others, in: index)
-    if folder.place(number, as: source.sha256) { return true }
+    let isPlaced =
+      switch content {
+      case .file: folder.place(number, as: source.sha256)
+      case .memory(let body): folder.write(body.bytes, as: source.sha256, by: number)
+      }
+    if isPlaced { return true }
     try remove(source.sha256, in: index)
     return false
   }

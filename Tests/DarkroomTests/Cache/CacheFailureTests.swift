@@ -60,6 +60,34 @@ import TestSupport
   }
 
   @Test(.enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"))
+  func `a source in memory for which there is no room is not kept, and one that is there already stays`() throws {
+    try fixture.folder.makeFolder("cache")
+    let disk = try SmallDisk(over: fixture.path, in: fixture.folder, kilobytes: 1024)
+    try withExtendedLifetime(disk) {
+      let cache = fixture.opened()
+      let kept = try fixture.keep("a", in: cache, bytes: 60_000, isInMemory: true)
+      cache.commit()
+      // The first change after a commit is written at once.
+      let small = try fixture.keep("b", in: cache, isInMemory: true)
+      #expect(cache.source(try CacheFixture.key("b")) == small)
+      let filler = fixture.path + "/filler"
+      try fill(filler)
+      // Room for a part of a source.
+      let size = try #require(try FileManager.default.attributesOfItem(atPath: filler)[.size] as? Int)
+      #expect(truncate(filler, size - 16_384) == 0)
+      for name in ["a", "c"] { try fixture.keep(name, in: cache, bytes: 60_000, isInMemory: true) }
+      #expect(cache.source(try CacheFixture.key("c")) == nil)
+      #expect(cache.source(try CacheFixture.key("a")) == kept)
+      #expect(try cache.open(kept.sha256)?.readAll() == Data(repeating: 1, count: 60_000))
+      let files = try fixture.files()
+      #expect(files.sources == [kept, small].map(\.sha256) && files.incoming.isEmpty)
+      try FileManager.default.removeItem(atPath: filler)
+      let later = try fixture.keep("c", in: cache, bytes: 60_000, isInMemory: true)
+      #expect(cache.source(try CacheFixture.key("c")) == later)
+    }
+  }
+
+  @Test(.enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"))
   func `a disk that is full at the start is emptied, and does not turn the cache off`() throws {
     try fixture.folder.makeFolder("cache")
     let disk = try SmallDisk(over: fixture.path, in: fixture.folder, kilobytes: 512)

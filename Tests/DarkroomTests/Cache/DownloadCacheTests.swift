@@ -70,11 +70,12 @@ import TestSupport
     #expect(next.source(try CacheFixture.key("a")) == nil)
   }
 
-  @Test func `what was not committed when the process died is gone with its file`() throws {
+  @Test(arguments: [false, true])
+  func `what was not committed when the process died is gone with its file`(isInMemory: Bool) throws {
     let committed = try committedSource()
     do {
       let second = fixture.opened()
-      let lost = try fixture.keep("b", in: second)
+      let lost = try fixture.keep("b", in: second, isInMemory: isInMemory)
       #expect(second.source(try CacheFixture.key("b")) == lost)
       #expect(try fixture.files().sources == [committed.sha256, lost.sha256])
     }
@@ -137,13 +138,13 @@ import TestSupport
     #expect(try fixture.files().sources.isEmpty)
   }
 
-  @Test func `a source that is kept again replaces damaged bytes`() throws {
+  @Test(arguments: [false, true]) func `a source that is kept again replaces damaged bytes`(isInMemory: Bool) throws {
     let cache = fixture.opened()
-    let source = try fixture.keep("a", in: cache)
+    let source = try fixture.keep("a", in: cache, isInMemory: isInMemory)
     _ = cache.source(try CacheFixture.key("a"))
     let path = "\(fixture.path)/\(source.sha256.prefix(2))/\(source.sha256.dropFirst(2))"
     try Data("cut".utf8).write(to: URL(fileURLWithPath: path))
-    try fixture.keep("a", in: cache)
+    try fixture.keep("a", in: cache, isInMemory: isInMemory)
     #expect(cache.source(try CacheFixture.key("a")) == source)
     #expect(try fixture.size(of: source.sha256) == 10)
     #expect(try fixture.files().incoming.isEmpty)
