@@ -48,9 +48,10 @@ package final class JSONDocument {
     let flags = Int(flags | JSON_DECODE_ANY)
     let parsed = text.withMemoryRebound(to: CChar.self) { json_loadb($0.baseAddress, $0.count, flags, &error) }
     guard let parsed else {
-      let message = withUnsafeBytes(of: error.text) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      let message = withUnsafeBytes(of: error.text) { readable(String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)) }
+      let jansson = json_error_code(&error)
       let code: JSONError.Code =
-        switch json_error_code(&error) {
+        switch jansson {
         case _ where text.isEmpty: .empty
         case json_error_invalid_utf8: .encoding
         case json_error_stack_overflow: .tooDeep
@@ -58,6 +59,13 @@ package final class JSONDocument {
         case json_error_numeric_overflow: .numberTooLarge
         default: .syntax
         }
+      // Other messages are about the inside of a string, or about a colon.
+      if jansson == json_error_invalid_syntax,
+        ["token", "]' expected", "}' expected"].contains(where: message.hasSuffix),
+        let mistake = CommonMistake(Slice(base: text, bounds: 0..<min(text.count, max(0, Int(error.position)))))
+      {
+        throw JSONError(.syntax, mistake.message, at: mistake.location(in: text, line: line))
+      }
       throw JSONError(
         code,
         text.isEmpty
@@ -65,8 +73,8 @@ package final class JSONDocument {
           : code == .numberTooLarge
             ? Self.numberTooLarge
             : code == .encoding
-              ? "\(Self.readable(message)): the text must be UTF-8"
-              : Self.usualError(text.prefix(max(0, Int(error.position)))) ?? Self.readable(message),
+              ? "\(message): the text must be UTF-8"
+              : message,
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
     return parsed
@@ -82,21 +90,6 @@ package final class JSONDocument {
   /// shows where it is.
   private static func readable(_ message: String) -> String {
     message.replacing(" without JSON_ALLOW_NUL", with: "").replacing(/\ near '.*/.dotMatchesNewlines(), with: "")
-  }
-
-  /// What JSON lacks and other notations have, in place of jansson's message.
-  /// - Parameter text: The text up to the end of the unexpected token.
-  /// - Returns: nil for other errors.
-  private static func usualError(_ text: Slice<UnsafeRawBufferPointer>) -> String? {
-    let token = ["“", "”", "„", "‘", "’", "'", "]", "}"].first { text.suffix($0.utf8.count).elementsEqual($0.utf8) }
-    guard let token, let before = text.dropLast(token.utf8.count).last(where: { !" \t\r\n".utf8.contains($0) }) else {
-      return nil
-    }
-    if token != "]", token != "}" {
-      // Otherwise it is in a string.
-      return "{[:,".utf8.contains(before) ? "strings have straight double quotes in JSON, not \(token)" : nil
-    }
-    return before == UInt8(ascii: ",") ? "JSON has no comma before \(token); remove it" : nil
   }
 
   /// The value, deeply converted.

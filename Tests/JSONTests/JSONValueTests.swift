@@ -83,6 +83,34 @@ import Testing
     #expect(error?.description.hasPrefix(start) == true, "\(error?.description ?? "")")
   }
 
+  @Test(
+    "a common mistake is named where it was made",
+    arguments: [
+      (#"{"a":1,"# + "\n" + #" "ä":"x" "b":2}"#, "line 2, column 9: a comma is missing here"),
+      (#"["a\\" "b\""]"#, "line 1, column 7: a comma is missing here"),
+      ("[{}\n{}]", "line 1, column 4: a comma is missing here"),
+      ("[[1] 2]", "line 1, column 5: a comma is missing here"),
+      (#"{"a":{} "b":[]}"#, "line 1, column 8: a comma is missing here"),
+      (#"{"a":http://h}"#, "line 1, column 6: text has double quotes in JSON"),
+      (#"{a:"b"}"#, "line 1, column 2: text has double quotes in JSON"),
+      ("[True]", "line 1, column 2: text has double quotes in JSON"),
+      ("nul", "line 1, column 1: text has double quotes in JSON"),
+      (#"[{'a':"b"}]"#, "line 1, column 3: strings have straight double quotes in JSON, not '"),
+      ("[“a”]", "line 1, column 2: strings have straight double quotes in JSON, not “"),
+      ("[1 ,\n]", "line 2, column 1: JSON has no comma before ]; remove it"),
+      (#"{"a":1,}"#, "line 1, column 8: JSON has no comma before }; remove it"),
+      // Other mistakes.
+      (#"["\x"]"#, "line 1, column 4: invalid escape"),
+      (#"{"a":1} true"#, "line 1, column 12: end of file expected"),
+      (#"{"a" 1}"#, "line 1, column 6: ':' expected"),
+      ("[01]", "line 1, column 2: invalid token"), ("[1 2", "line 1, column 3: a comma is missing here"),
+    ])
+  func mistakes(text: String, start: String) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    #expect(error?.code == .syntax)
+    #expect(error?.description.hasPrefix(start) == true, "\(error?.description ?? "")")
+  }
+
   @Test("bytes that are not UTF-8 are an error, and U+0000 in a string is one unless it is allowed")
   func bytes() throws {
     let error = #expect(throws: JSONError.self) {

@@ -14,7 +14,7 @@ import TestSupport
       ("m.json", "", "syntax @ line 1, column 1"),
       ("m.json", "\u{feff}", "syntax @ line 1, column 1"),
       ("m.json", "{", "syntax @ line 1, column 1"),
-      ("m.json", "[\n  \"a\",\n  oops\n]", "syntax @ line 3, column 6"),
+      ("m.json", "[\n  \"a\",\n  oops\n]", "syntax @ line 3, column 3"),
       ("m.json", "[\"a\"]\n]", "syntax @ line 2, column 1"),
       ("m.json", "{\"a\":\"http://h/1\",\"a\":\"http://h/2\"}", "syntax @ line 1, column 19"),
       ("m.json", "[\"\\ud800\"]", "syntax @ line 1, column 9"),
