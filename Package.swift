@@ -28,7 +28,6 @@ let package = Package(
   targets: [
     // C libraries from Debian, each a module map and the smallest shim that Swift cannot do without.
     .systemLibrary(name: "CCrypto", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg62-turbo-dev"])]),
     .systemLibrary(name: "CLCMS", pkgConfig: "lcms2", providers: [.apt(["liblcms2-dev"])]),
@@ -40,6 +39,8 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
     .target(name: "CLoader"),
+    // libcurl, which is loaded with the first function that is called.
+    .target(name: "CCurl", dependencies: ["CLoader"]),
     // giflib, which is loaded on demand: only its header is needed, and without it GIF is not read.
     .target(name: "CGIF", dependencies: ["CLoader"]),
     // libheif, libde265 and libdav1d likewise, for AVIF and HEIC.

@@ -58,6 +58,23 @@ import Testing
     }
   }
 
+  @Test func `without libcurl local files are processed, and a URL ends the program and waits for the next start`()
+    throws
+  {
+    let environment = try environment(without: "libcurl.so.4")
+    try folders.drop("local.txt", "coffee.jpg\n")
+    let run = ["run"] + folders.options
+    try DarkroomProcess.run(run, environment: environment).expect(status: 0)
+    try folders.drop("remote.txt", "http://127.0.0.1:1/a.jpg\n")
+    let ended = try DarkroomProcess.run(run, environment: environment).expect(status: 70)
+    #expect(ended.error.contains("darkroom: libcurl.so.4 cannot be loaded: "))
+    try folders.run().expect(status: 1)
+    #expect(try folders.report("remote").entries.count == 1)
+
+    let doctor = try DarkroomProcess.run(["doctor"] + folders.named, environment: environment).expect(status: 1)
+    #expect(doctor.output.contains("no URL can be downloaded: ") && doctor.output.contains("Debian: libcurl4"))
+  }
+
   @Test func `doctor and filters say what is missing`() throws {
     let environment = try environment(without: "libheif.so.1")
     let doctor = try DarkroomProcess.run(["doctor"] + folders.named, environment: environment)

@@ -1,4 +1,5 @@
 import Glibc
+import System
 import Testing
 
 @testable import Transfer
@@ -101,7 +102,7 @@ import Testing
     ("https://b\u{fc}cher.example/", "xn--bcher-kva.example", "443"), ("http://h.example./", "h.example.", "80"),
   ])
   func `the name to resolve is what libcurl would resolve`(url: String, name: String, port: String) throws {
-    _ = MultiHandle()  // sets the encoding in which libcurl reads names
+    ProcessLocale.setUTF8  // the encoding in which libcurl reads names
     let found = try #require(try SourceLocation(parsing: url).nameAndPort)
     #expect(found == (name, port))
   }

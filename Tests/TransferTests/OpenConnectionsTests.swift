@@ -107,7 +107,8 @@ import Testing
     let server = try FaultServer.shared
     var configuration = TransferConfiguration()
     configuration.addressPolicy = AddressPolicy(allowing: [Network("127.0.0.0/8")])
-    let multi = MultiHandle()
+    // Used by the loop's thread, and after that has ended.
+    nonisolated(unsafe) let multi = MultiHandle()
     let mailbox = try Mailbox<TransferOrder>()
     let thread = NativeThread { [configuration] in
       TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi) { NameLookup(system: $0) }.run()

@@ -28,25 +28,29 @@ package struct Doctor {
     report(instance)
     for finding in [isolation, memory, descriptors, clock] { report(finding) }
     report(addresses)
-    for finding in hosts() { report(finding) }
+    if TransferLibraries.trouble == nil { for finding in hosts() { report(finding) } }
   }
 
   private static var libraries: Finding {
     let all =
-      TransferLibraries.versions + CodecLibraries.versions
+      (TransferLibraries.trouble == nil ? TransferLibraries.versions : []) + CodecLibraries.versions
       + CodecLibraries.optional.filter(\.isLoaded).map { ($0.name, $0.version) } + [("sqlite", Database.libraryVersion)]
     let text = all.map { $0.version.isEmpty ? $0.name : $0.name + " " + $0.version }.joined(separator: ", ")
     return Finding("libraries", text)
   }
 
-  /// Libraries without which some formats are not read.
+  /// Libraries without which nothing is downloaded, or some formats are not read.
   private static var missingLibraries: [Finding] {
-    ImageFormat.allCases.compactMap { format in
-      guard let library = format.library, !library.isLoaded else { return nil }
-      return Finding(
-        .warning, "libraries", "\(library.name) is not installed: \(format.displayName) is not read",
-        remedy: "install it (Debian: \(library.package)), unless there are no such pictures")
+    let transfers = TransferLibraries.trouble.map { why in
+      Finding(.failed, "libraries", "no URL can be downloaded: \(why)", remedy: "install it (Debian: libcurl4)")
     }
+    return [transfers].compactMap { $0 }
+      + ImageFormat.allCases.compactMap { format in
+        guard let library = format.library, !library.isLoaded else { return nil }
+        return Finding(
+          .warning, "libraries", "\(library.name) is not installed: \(format.displayName) is not read",
+          remedy: "install it (Debian: \(library.package)), unless there are no such pictures")
+      }
   }
 
   /// The instance that owns the inbox.

@@ -3,7 +3,7 @@ import Glibc
 import System
 
 /// Owns a multi handle of libcurl: its connections, DNS cache and running transfers.
-final class MultiHandle: @unchecked Sendable {  // created on one thread, then used only by the engine's
+final class MultiHandle {
   private let raw: UnsafeMutableRawPointer
 
   /// The sockets of the connections. libcurl uses it until the handle is freed.
@@ -59,8 +59,6 @@ final class MultiHandle: @unchecked Sendable {  // created on one thread, then u
   private static var maxConnections: Int { min(max((DescriptorLimit.current - 64) / 4, 4), 512) }
 
   private static let initialisedLibrary: Void = {
-    // libcurl expects host names in the locale's encoding.
-    ProcessLocale.setUTF8
     precondition(curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK, "libcurl cannot be initialised")
   }()
 }

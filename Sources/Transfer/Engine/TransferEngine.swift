@@ -10,36 +10,34 @@ package final class TransferEngine: Sendable {
   private struct State {
     var lastNumber: UInt64 = 0
     var thread: NativeThread?
+    var isStopped = false
   }
 
-  private let state: Mutex<State>
+  private let state = Mutex(State())
   private let mailbox: Mailbox<TransferOrder>
   private let files: FileCopyQueue
 
   /// Checks and reads the files of forms. Internal for tests, which suspend it as a slow disk would.
   let formReads = OperationQueue()
   private let configuration: TransferConfiguration
+  private let lookUp: NameResolver.LookUp
 
-  /// Starts the engine's thread. Ends the program when the system has no thread or descriptor left.
+  /// Starts the engine; its thread starts with the first URL. Ends the program when the system has no descriptor left.
   package convenience init(configuration: TransferConfiguration) {
     self.init(configuration: configuration, lookUp: { NameLookup(system: $0) })
   }
 
   /// - Parameter lookUp: Looks host names up, on dedicated threads.
   init(configuration: TransferConfiguration, lookUp: @escaping NameResolver.LookUp) {
-    let multi = MultiHandle()
+    // Before there are threads.
+    ProcessLocale.setUTF8
     // Without it no transfer could be started.
     guard let mailbox = try? Mailbox<TransferOrder>() else { fatalError("no descriptor is left for the engine") }
     self.mailbox = mailbox
     self.configuration = configuration
+    self.lookUp = lookUp
     files = FileCopyQueue(configuration: configuration)
     formReads.maxConcurrentOperationCount = FileCopyQueue.maxConcurrentCopies
-    let thread = NativeThread {
-      TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi, lookUp: lookUp).run()
-    }
-    // Happens at the start of the process, which cannot work without it.
-    guard let thread else { fatalError("cannot start a thread: \(systemMessage(errno))") }
-    state = Mutex(State(thread: thread))
   }
 
   /// Cancels all transfers. Waits for the engine's thread, unless the last reference was released on it.
@@ -87,9 +85,27 @@ package final class TransferEngine: Sendable {
       return state.lastNumber
     }
     let queued = QueuedTransfer(id: TransferID(number: number), request: request, completion: completion)
-    let accepted = request.location.scheme == .file ? files.start(queued) : mailbox.post(.start(queued))
-    if !accepted { queued.completeCancelled() }
+    let isFile = request.location.scheme == .file
+    if !isFile, let failure = startThread() {
+      completion(.failure(failure))
+    } else if !(isFile ? files.start(queued) : mailbox.post(.start(queued))) {
+      queued.completeCancelled()
+    }
     return queued.id
+  }
+
+  /// Starts the engine's thread if there is none, and libcurl on it.
+  /// - Returns: The error when the system has no thread left.
+  private func startThread() -> TransferError? {
+    state.withLock { state in
+      guard state.thread == nil, !state.isStopped else { return nil }
+      state.thread = NativeThread { [configuration, mailbox, lookUp] in
+        TransferLoop(configuration: configuration, mailbox: mailbox, multi: MultiHandle(), lookUp: lookUp).run()
+      }
+      let why = errno
+      return state.thread == nil
+        ? TransferError(.io, "cannot start a thread for transfers: \(systemMessage(why))", systemError: why) : nil
+    }
   }
 
   /// Reads a file on the caller's thread, with the limits and digests of any transfer, however long the disk takes.
@@ -120,7 +136,7 @@ package final class TransferEngine: Sendable {
   private func stopThread() {
     mailbox.close()
     let thread = state.withLock { state in
-      defer { state.thread = nil }
+      defer { (state.thread, state.isStopped) = (nil, true) }
       return state.thread
     }
     thread?.join()
