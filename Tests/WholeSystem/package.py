@@ -79,10 +79,10 @@ def check_units(system):
 def use(service, jobs, newer):
     """What people do with the service, whoever runs it."""
     service.start()
-    expect(os.sched_getscheduler(service.main_process()) == os.SCHED_BATCH, "the service's policy is not SCHED_BATCH")
     prefix = "booted" if isinstance(service, ServiceOfSystemd) else "chroot"
     jobs.drop(f"{prefix}-added")
     jobs.check(f"{prefix}-added")
+    expect(os.sched_getscheduler(service.main_process()) == os.SCHED_BATCH, "the service's policy is not SCHED_BATCH")
     jobs.drop(f"{prefix}-copied", by_hand=True)
     jobs.check(f"{prefix}-copied")
     status = json.loads(jobs.as_member("darkroom", "status", "--json"))
