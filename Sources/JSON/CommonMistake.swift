@@ -21,10 +21,14 @@ struct CommonMistake: Equatable {
     switch (before, token) {
     case (UInt8(ascii: ",")?, UInt8(ascii: "]")), (UInt8(ascii: ",")?, UInt8(ascii: "}")):
       (message, offset) = ("JSON has no comma before \(Character(Unicode.Scalar(token))); remove it", start)
-    case (let before?, _) where before.endsValue && token.beginsValue:
+    // Without white space it is a quotation mark within a text; a sign alone is an expression.
+    case (let before?, _)
+    where before.endsValue && text[start - 1].isSpace
+      && (token.isLetter || token.isDigit || "\"{[".utf8.contains(token)):
       (message, offset) = ("a comma is missing here", text[..<start].endOfLastToken)
     case (_, _)
-    where token.isLetter && !["true", "false", "null"].contains(where: { text[start...].elementsEqual($0.utf8) }):
+    where token.isLetter && before.map("{[:,".utf8.contains) != false
+      && !["true", "false", "null"].contains(where: { text[start...].elementsEqual($0.utf8) }):
       message = "text has double quotes in JSON; without them there are only numbers, true, false and null"
       offset = start
     default: return nil
@@ -72,10 +76,12 @@ extension UInt8 {
 
   /// Whether numbers, `true`, `false`, `null` and text without quotation marks consist of it.
   fileprivate var isWord: Bool {
-    isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || "+-._".utf8.contains(self)
+    isLetter || isDigit || "+-._".utf8.contains(self)
   }
 
-  fileprivate var endsValue: Bool { isWord || "\"}]".utf8.contains(self) }
+  fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-  fileprivate var beginsValue: Bool { isWord || "\"{[".utf8.contains(self) }
+  fileprivate var isSpace: Bool { " \t\r\n".utf8.contains(self) }
+
+  fileprivate var endsValue: Bool { isLetter || isDigit || "\"}]".utf8.contains(self) }
 }

@@ -100,6 +100,8 @@ import Testing
       ("[1 ,\n]", "line 2, column 1: JSON has no comma before ]; remove it"),
       (#"{"a":1,}"#, "line 1, column 8: JSON has no comma before }; remove it"),
       // Other mistakes.
+      (#"{"a":"The "best" one"}"#, "line 1, column 15: '}' expected"),
+      (#"["a" + "b"]"#, "line 1, column 6: ']' expected"), ("[1 - 2]", "line 1, column 4: ']' expected"),
       (#"["\x"]"#, "line 1, column 4: invalid escape"),
       (#"{"a":1} true"#, "line 1, column 12: end of file expected"),
       (#"{"a" 1}"#, "line 1, column 6: ':' expected"),
