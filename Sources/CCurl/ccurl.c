@@ -12,7 +12,7 @@
 
 #include "cloader.h"
 
-/// The library of the versions 7.16 to 8.x.
+/// The library of libcurl 7.85 and later. (Earlier versions have the same name and lack options that are set.)
 #define LIBRARY "libcurl.so.4"
 
 // Each function that is used, but for the variadic ones: type, name, parameters, arguments.
@@ -63,19 +63,30 @@ static struct {
   CURLMcode (*curl_multi_setopt)(CURLM *, CURLMoption, ...);
 } functions;
 
-const char *ccurl_trouble(void) { return dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL) == NULL ? dlerror() : NULL; }
-
-static void load(void) {
+// Finds the library's functions. Returns why one of them or the library is missing; NULL when none is.
+static const char *find(void **found) {
   static const char *const names[] = {
     FUNCTIONS(NAME) "curl_easy_setopt", "curl_easy_getinfo", "curl_multi_setopt", NULL,
   };
+  if (cloader_find(LIBRARY, names, found)) return NULL;
+  const char *why = dlerror();
+  return why == NULL ? "the dynamic linker does not say why" : why;
+}
+
+const char *ccurl_trouble(void) {
+  void *found[sizeof functions / sizeof(void *)];
+  return find(found);
+}
+
+static void load(void) {
+  const char *why = NULL;
   // Descriptors and memory may be short for a moment, and an upgrade of the package replaces the file.
   for (int attempt = 0; attempt < 50; attempt++) {
-    if (cloader_find(LIBRARY, names, (void **)&functions)) return;
+    why = find((void **)&functions);
+    if (why == NULL) return;
     usleep(100 * 1000);
   }
-  const char *why = dlerror();
-  fprintf(stderr, "darkroom: %s cannot be loaded: %s\n", LIBRARY, why == NULL ? "a function is missing" : why);
+  fprintf(stderr, "darkroom: %s cannot be loaded: %s\n", LIBRARY, why);
   _exit(EX_SOFTWARE);
 }
 

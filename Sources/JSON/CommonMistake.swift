@@ -6,9 +6,11 @@ struct CommonMistake: Equatable {
   /// The place in the text, in bytes.
   let offset: Int
 
-  /// - Parameter text: The text up to the end of the token that jansson did not expect.
+  /// - Parameters:
+  ///   - text: The text up to the end of the token that jansson did not expect.
+  ///   - isInArray: Whether an array is known to be open.
   /// - Returns: nil for other mistakes.
-  init?(_ text: Slice<UnsafeRawBufferPointer>) {
+  init?(_ text: Slice<UnsafeRawBufferPointer>, isInArray: Bool) {
     if let quote = ["“", "”", "„", "‘", "’", "'"].first(where: text.ends) {
       let start = text.endIndex - quote.utf8.count
       // Otherwise it is in a string.
@@ -21,6 +23,8 @@ struct CommonMistake: Equatable {
     switch (before, token) {
     case (UInt8(ascii: ",")?, UInt8(ascii: "]")), (UInt8(ascii: ",")?, UInt8(ascii: "}")):
       (message, offset) = ("JSON has no comma before \(Character(Unicode.Scalar(token))); remove it", start)
+    case (let before?, UInt8(ascii: "\"")) where before.endsValue && isInArray && text.isBeforeColon:
+      (message, offset) = ("] is missing before this key", start)
     // Without white space it is a quotation mark within a text; a sign alone is an expression.
     case (let before?, _)
     where before.endsValue && text[start - 1].isSpace
@@ -50,7 +54,10 @@ extension Slice<UnsafeRawBufferPointer> {
   fileprivate func ends(with text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
 
   /// Where the last token ends: the text without white space at its end.
-  fileprivate var endOfLastToken: Int { lastIndex { !" \t\r\n".utf8.contains($0) }.map { $0 + 1 } ?? startIndex }
+  fileprivate var endOfLastToken: Int { lastIndex { !$0.isSpace }.map { $0 + 1 } ?? startIndex }
+
+  /// Whether a colon follows the text.
+  fileprivate var isBeforeColon: Bool { base[endIndex...].first { !$0.isSpace } == UInt8(ascii: ":") }
 
   /// The last byte that is not white space.
   fileprivate var lastByte: UInt8? { self[..<endOfLastToken].last }

@@ -62,7 +62,9 @@ package final class JSONDocument {
       // Other messages are about the inside of a string, or about a colon.
       if jansson == json_error_invalid_syntax,
         ["token", "]' expected", "}' expected"].contains(where: message.hasSuffix),
-        let mistake = CommonMistake(Slice(base: text, bounds: 0..<min(text.count, max(0, Int(error.position)))))
+        let mistake = CommonMistake(
+          Slice(base: text, bounds: 0..<min(text.count, max(0, Int(error.position)))),
+          isInArray: message.hasSuffix("]' expected"))
       {
         throw JSONError(.syntax, mistake.message, at: mistake.location(in: text, line: line))
       }

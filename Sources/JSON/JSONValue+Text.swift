@@ -36,31 +36,39 @@ extension JSONValue {
 
   private static func quote(_ value: String, to text: inout [UInt8]) {
     text.append(UInt8(ascii: "\""))
-    var contiguous = value
-    contiguous.withUTF8 { bytes in
-      if bytes.allSatisfy(isPlain) { text += bytes } else { escape(value, to: &text) }
+    var value = value
+    value.withUTF8 { bytes in
+      var start = 0
+      for index in bytes.indices where !isPlain(bytes[index]) {
+        guard let (escape, length) = escape(UnsafeBufferPointer(rebasing: bytes[index...])) else { continue }
+        text += bytes[start..<index]
+        text += escape.utf8
+        start = index + length
+      }
+      text += bytes[start...]
     }
     text.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte of UTF-8 is never escaped, whatever surrounds it. U+2028 and U+2029 begin with E2.
+  /// Whether a byte of UTF-8 is never escaped, whatever follows it. U+2028 and U+2029 begin with E2.
   private static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7f && byte != 0xe2
   }
 
-  private static func escape(_ value: String, to text: inout [UInt8]) {
-    for scalar in value.unicodeScalars {
-      switch scalar {
-      case "\"": text += "\\\"".utf8
-      case "\\": text += "\\\\".utf8
-      case "\n": text += "\\n".utf8
-      case "\r": text += "\\r".utf8
-      case "\t": text += "\\t".utf8
-      case _ where scalar.value < 0x20 || scalar.value == 0x7f || scalar.value == 0x2028 || scalar.value == 0x2029:
-        let digits = String(scalar.value, radix: 16)
-        text += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
-      default: text += String(scalar).utf8
-      }
+  /// The escape of the first character, and its length in bytes; nil when it is not escaped.
+  private static func escape(_ bytes: UnsafeBufferPointer<UInt8>) -> (escape: String, length: Int)? {
+    switch bytes[0] {
+    case UInt8(ascii: "\""): return ("\\\"", 1)
+    case UInt8(ascii: "\\"): return ("\\\\", 1)
+    case UInt8(ascii: "\n"): return ("\\n", 1)
+    case UInt8(ascii: "\r"): return ("\\r", 1)
+    case UInt8(ascii: "\t"): return ("\\t", 1)
+    case 0xe2:
+      guard bytes.count >= 3, bytes[1] == 0x80, bytes[2] & 0xfe == 0xa8 else { return nil }
+      return (bytes[2] == 0xa8 ? "\\u2028" : "\\u2029", 3)
+    case let byte:
+      let digits = String(byte, radix: 16)
+      return ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits, 1)
     }
   }
 }

@@ -6,7 +6,8 @@ package final class SourceCounts: @unchecked Sendable {  // it has one owner at 
   /// 000 entries one in 10 000.
   package let threshold: Int
 
-  /// The counters: a power of two, at most 1 Mi; empty for a job that has fewer entries than the threshold.
+  /// The counters: a power of two, four times the number of entries or more, so that sources seldom share one, but at most 1 Mi;
+  /// empty for a job that has fewer entries than the threshold.
   private var counters: [UInt16]
 
   /// The hash of the URL that each counter counted last.
@@ -19,7 +20,7 @@ package final class SourceCounts: @unchecked Sendable {  // it has one owner at 
   package init(total: Int) {
     threshold = max(5, total / 10_000)
     var count = total < threshold ? 0 : 64
-    while count < total, count > 0, count < 1 << 20 { count *= 2 }
+    while count < 4 * total, count > 0, count < 1 << 20 { count *= 2 }
     (counters, urls) = (Array(repeating: 0, count: count), Array(repeating: 0, count: count))
   }
 

@@ -22,8 +22,8 @@ extension PendingOperations {
     let state: StateFolder?
   }
 
-  /// An entry in progress.
-  package struct Chain {
+  /// An entry in progress. A reference, since a copy would retain all that it holds.
+  package final class Chain {
     package let record: PhotoRecord
     let plan: Plan
     /// nil while it is found out whether any are needed.
@@ -34,6 +34,8 @@ extension PendingOperations {
     var pace = DownloadPace(began: 0)
     /// Whether the download is too slow, or waits for one that is.
     var isSlow = false
+
+    init(record: PhotoRecord, plan: Plan) { (self.record, self.plan) = (record, plan) }
 
     /// Whether an operation has not begun and the other is not running. A chain that has ended does not wait.
     var waits: Bool {

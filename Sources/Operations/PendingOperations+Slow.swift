@@ -13,31 +13,28 @@ extension PendingOperations {
   package func findSlowDownloads(now: Int) -> [PhotoRecord] {
     guard let limit = room.beginPaceCheck(now: now) else { return [] }
     var found: [PhotoRecord] = []
-    for index in inProgress.values.indices {
-      let chain = inProgress.values[index]
+    for chain in inProgress.values {
       guard chain.isDownloading, let download = chain.operations?.download, download.isExecuting,
         !download.progress.isLimited
       else { continue }
-      let progress = download.progress
-      inProgress.values[index].pace.received(progress.bytes, now: progress.flowTime(now: now), limit: limit)
-      let isSlow = inProgress.values[index].pace.isSlow
-      if isSlow, !chain.pace.isSlow { download.leaveSlot() }
-      if isSlow || progress.isBehindSlow, !chain.isSlow { found.append(setSlow(index)) }
+      let (progress, wasSlow) = (download.progress, chain.pace.isSlow)
+      chain.pace.received(progress.bytes, now: progress.flowTime(now: now), limit: limit)
+      if chain.pace.isSlow, !wasSlow { download.leaveSlot() }
+      if chain.pace.isSlow || progress.isBehindSlow, !chain.isSlow { found.append(setSlow(chain)) }
     }
-    for index in inProgress.values.indices {
-      let chain = inProgress.values[index]
+    for chain in inProgress.values {
       guard chain.isDownloading, !chain.isSlow, let leader = chain.operations?.download.leader, isSlow(leader) else {
         continue
       }
-      found.append(setSlow(index))
+      found.append(setSlow(chain))
     }
     return found
   }
 
-  private func setSlow(_ index: Dictionary<PhotoRecord.ID, Chain>.Values.Index) -> PhotoRecord {
+  private func setSlow(_ chain: Chain) -> PhotoRecord {
     room.slow.began()
-    inProgress.values[index].isSlow = true
-    return inProgress.values[index].record
+    chain.isSlow = true
+    return chain.record
   }
 
   /// Measures the speed of a successful download.

@@ -154,7 +154,7 @@ package final class PendingOperations {
   /// Makes the operations of an entry. They are in the queues from the next `addToQueues` on.
   func queue(_ id: PhotoRecord.ID) {
     guard let chain = inProgress[id], let operations = operations(for: chain.record, chain.plan) else { return }
-    inProgress[id]?.operations = operations
+    chain.operations = operations
     // Workers are started ahead only where pictures will be decoded: reused results and copies need no worker.
     let earlier = chain.plan.earlier
     if !chain.record.entry.isCopied, !earlier.mayBeReused || earlier.outputs.isEmpty {
@@ -244,11 +244,10 @@ package final class PendingOperations {
   }
 
   package func downloadHasEnded(_ record: PhotoRecord) {
-    guard inProgress[record.id]?.isDownloading == true else { return }
-    let bytes = record.source?.bytes ?? 0
-    inProgress[record.id]?.isDownloading = false
-    inProgress[record.id]?.bytes = bytes
-    room.downloadEnded(rank: record.entry.priority.rank, bytes: bytes, wasSlow: isSlow(record.id))
+    guard let chain = inProgress[record.id], chain.isDownloading else { return }
+    chain.isDownloading = false
+    chain.bytes = record.source?.bytes ?? 0
+    room.downloadEnded(rank: record.entry.priority.rank, bytes: chain.bytes, wasSlow: chain.isSlow)
   }
 
   /// Removes an entry whose operations have finished.

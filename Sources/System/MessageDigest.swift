@@ -21,12 +21,16 @@ package final class MessageDigest {
 
     fileprivate var implementation: OpaquePointer? {
       switch self {
-      case .sha256: EVP_sha256()
+      case .sha256: Self.sha256Implementation
       case .sha512: EVP_sha512()
       case .sha1: EVP_sha1()
       case .md5: EVP_md5()
       }
     }
+
+    /// SHA-256, looked up once: with `EVP_sha256()` libcrypto looks it up for each digest, which takes as long as a short digest.
+    // Never freed, and libcrypto only reads it.
+    nonisolated(unsafe) private static let sha256Implementation = EVP_MD_fetch(nil, "SHA256", nil) ?? EVP_sha256()
   }
 
   private let context: OpaquePointer
@@ -59,25 +63,27 @@ package final class MessageDigest {
   /// - Returns: lower-case hexadecimal digits, 64 of them for SHA-256.
   package func hexDigest() -> String {
     if let result { return result }
-    var length: UInt32 = 0
-    let digest = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, count in
+    let text = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Int(EVP_MAX_MD_SIZE)) { buffer in
+      var length: UInt32 = 0
       EVP_DigestFinal_ex(context, buffer.baseAddress, &length)
-      count = Int(length)
+      return Self.hexDigits(UnsafeBufferPointer(rebasing: buffer[..<Int(length)]))
     }
-    let text = Self.hexDigits(digest)
     result = text
     return text
   }
 
-  private static func hexDigits(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
+  private static func hexDigits(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
       for (index, byte) in bytes.enumerated() {
-        buffer[index * 2] = digits[Int(byte >> 4)]
-        buffer[index * 2 + 1] = digits[Int(byte & 15)]
+        buffer[index * 2] = hexDigit(byte >> 4)
+        buffer[index * 2 + 1] = hexDigit(byte & 15)
       }
       return bytes.count * 2
     }
+  }
+
+  private static func hexDigit(_ value: UInt8) -> UInt8 {
+    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
   }
 
   /// The SHA-256 of a text's UTF-8.
@@ -109,7 +115,7 @@ package final class MessageDigest {
       }
       count = Int(length)
     }
-    return hexDigits(code)
+    return code.withUnsafeBufferPointer(hexDigits)
   }
 
   /// The digest of an open file from its start to its end, independent of its current position, which does not change.

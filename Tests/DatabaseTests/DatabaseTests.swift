@@ -38,6 +38,31 @@ import Testing
     #expect(try database.record(Note.select("FROM notes WHERE id = 5")) as Note? == nil)
   }
 
+  @Test("a statement keeps its texts while its rows are read, and keeps none for its next use")
+  func texts() throws {
+    let database = try Database(path: path, durability: .none)
+    try database.execute("CREATE TABLE texts (id INTEGER PRIMARY KEY, a TEXT, b TEXT) STRICT")
+    let texts = [0, 1, 300, 0, 20_000, 2, 257, 0].map { String(repeating: "é", count: $0) }
+    for (id, text) in texts.enumerated() {
+      try database.run(
+        "INSERT INTO texts VALUES (?, ?, ?)", [.integer(id), .text(text), id % 2 == 0 ? .null : .text("b\(id)")])
+    }
+    for bound in texts {
+      var read: [String] = []
+      try database.run("SELECT ?, id FROM texts WHERE a >= ? ORDER BY id", [.text(bound), .text("")]) { row in
+        let other = texts[row.integer(1)]
+        let found = try database.first("SELECT a FROM texts WHERE a = ?", [.text(other)]) { $0.text(0) ?? "none" }
+        #expect(found == other)
+        read.append(row.text(0) ?? "none")
+      }
+      #expect(read == texts.map { _ in bound })
+    }
+    #expect(
+      try database.all("SELECT b FROM texts ORDER BY id") { $0.text(0) } == [
+        nil, "b1", nil, "b3", nil, "b5", nil, "b7",
+      ])
+  }
+
   @Test("a transaction that throws changes nothing")
   func transaction() throws {
     let database = try Database(path: path, durability: .powerCut)

@@ -91,6 +91,8 @@ import Testing
       ("[{}\n{}]", "line 1, column 4: a comma is missing here"),
       ("[[1] 2]", "line 1, column 5: a comma is missing here"),
       (#"{"a":{} "b":[]}"#, "line 1, column 8: a comma is missing here"),
+      (#"{"a":[1, 2 "b" : 3}"#, "line 1, column 12: ] is missing before this key"),
+      (#"[{"a":1 "b":2}]"#, "line 1, column 8: a comma is missing here"),
       (#"{"a":http://h}"#, "line 1, column 6: text has double quotes in JSON"),
       (#"{a:"b"}"#, "line 1, column 2: text has double quotes in JSON"),
       ("[True]", "line 1, column 2: text has double quotes in JSON"),

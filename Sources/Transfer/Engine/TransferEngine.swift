@@ -72,8 +72,9 @@ package final class TransferEngine: Sendable {
   }
 
   /// Starts a transfer, as soon as its host has a free slot.
-  /// - Parameter completion: Called exactly once, on a thread of the engine, or, after `shutdown`, on the caller's. It must
-  ///   return quickly, because other transfers wait for it. It may start and cancel transfers.
+  /// - Parameter completion: Called exactly once, on a thread of the engine; on the caller's after `shutdown`, and when the system
+  ///   has no thread for the engine. It must return quickly, because other transfers wait for it. It may start and cancel
+  ///   transfers.
   /// - Returns: The identifier for cancelling the transfer.
   @discardableResult
   package func start(
@@ -119,11 +120,16 @@ package final class TransferEngine: Sendable {
   /// Completes a transfer with `cancelled`, unless it has completed or is about to.
   package func cancel(_ id: TransferID) {
     files.cancel(id)
-    mailbox.post(.cancel(id))
+    order(.cancel(id))
   }
 
   /// Keeps a transfer that is too slow from occupying a slot of its host, unless the limit for hosts is fixed.
-  package func leaveSlot(_ id: TransferID) { mailbox.post(.leaveSlot(id)) }
+  package func leaveSlot(_ id: TransferID) { order(.leaveSlot(id)) }
+
+  /// Gives an order to the engine's thread, if there is one: without it no transfer is the thread's.
+  private func order(_ order: TransferOrder) {
+    if state.withLock({ $0.thread != nil }) { mailbox.post(order) }
+  }
 
   /// Cancels all transfers, waits until each has completed, and ends the engine's thread. Later transfers complete at
   /// once with `cancelled`. Must not be called from a completion.

@@ -2,8 +2,8 @@ import CCurl
 
 /// libcurl and the libraries that it uses.
 package enum TransferLibraries {
-  /// Why libcurl cannot be loaded, in the words of the dynamic linker; nil when it can. Otherwise the program ends, with exit
-  /// status 70, when it needs it.
+  /// Why libcurl, or one of its functions, cannot be loaded, in the words of the dynamic linker; nil when it can. A program that
+  /// needs libcurl and cannot load it ends with exit status 70.
   package static var trouble: String? { ccurl_trouble().map { String(cString: $0) } }
 
   /// Their names and versions, such as `libcurl/7.88.1 OpenSSL/3.0.15 zlib/1.2.13 nghttp2/1.52.0`.

@@ -68,6 +68,10 @@ extension SourceLocation {
   /// same server. A hundred times as fast as parsing the URL; one host may have several spellings.
   /// - Returns: `nil` for files and for texts without a host.
   package static func hostName(of text: String) -> String? {
+    if let url = PlainURL(text) {
+      guard let port = url.port, port != (url.scheme == .https ? 443 : 80) else { return url.host }
+      return "\(url.host):\(port)"
+    }
     let bytes = text.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
       return nil

@@ -33,6 +33,10 @@ package struct SourceLocation: Sendable, Hashable {
     guard text.utf8.count <= Self.maxLength else {
       throw TransferError(.urlInvalid, "a URL may have \(Self.maxLength) bytes; this one has \(text.utf8.count)")
     }
+    if let plain = PlainURL(text) {
+      self.init(plain, text)
+      return
+    }
     guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
       let shown = Transfer.redacted(Self.printable(text), valid: false)
       throw TransferError(.urlInvalid, "\(shown) holds control characters; encode them as %XX")
@@ -57,7 +61,13 @@ package struct SourceLocation: Sendable, Hashable {
     }
   }
 
-  private init(web text: String, scheme: Scheme) throws(TransferError) {
+  private init(_ url: PlainURL, _ text: String) {
+    (scheme, host, lastPathComponent) = (url.scheme, url.host, url.lastPathComponent)
+    (redacted, requestText) = (text, text)
+  }
+
+  /// A URL as libcurl understands it.
+  init(web text: String, scheme: Scheme) throws(TransferError) {
     let url: URLHandle
     do throws(URLHandle.Failure) {
       url = try URLHandle(parsing: text)
