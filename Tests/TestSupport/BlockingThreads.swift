@@ -5,13 +5,21 @@ import Testing
 /// Runs the tests of a suite on threads of their own, some at once. Tests that wait for programs and servers block their
 /// thread, and Swift's concurrency has only one thread for each processor: processors would be idle while tests wait for
 /// threads.
+///
+/// What the runner does around these tests has a thread of its own, too: tests that only compute occupy Swift's threads for
+/// minutes, and without it none of these tests would begin before those have ended, and then leave processors idle.
 package struct BlockingThreads: SuiteTrait, TestTrait, TestScoping {
   package let isRecursive = true
+
+  /// Itself for suites and tests as well as their cases. Swift Testing's default is the cases only.
+  package func scopeProvider(for test: Test, testCase: Test.Case?) -> BlockingThreads? { self }
 
   package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    guard testCase != nil else { return try await function() }
+    guard testCase != nil else {
+      return try await withTaskExecutorPreference(BlockingExecutor.runner) { try await function() }
+    }
     await TestSlots.shared.acquire()
     defer { TestSlots.shared.release() }
     try await withTaskExecutorPreference(BlockingExecutor.shared) {
@@ -89,6 +97,9 @@ private final class TestSlots: Sendable {
 /// Threads that run what is enqueued in its order: two for each slot, since a test may block one and wait for its tasks.
 private final class BlockingExecutor: TaskExecutor, @unchecked Sendable {  // the condition protects the jobs
   static let shared = BlockingExecutor(threads: 2 * TestSlots.count)
+
+  /// For the runner, which never waits.
+  static let runner = BlockingExecutor(threads: 1)
 
   private let condition = NSCondition()
   private var jobs: [UnownedJob] = []

@@ -98,15 +98,17 @@ import Testing
   @Test func `many names that hang do not keep another waiting`() async throws {
     let site = try Site()
     let names = Names(["good.example": Self.loopback])
-    defer { names.open() }
     let downloads = try Downloads(lookUp: names.lookUp) { $0.connectTimeout = .seconds(600) }
-    let hanging = (0..<40).map { number in
-      Task { try await downloads.failure("http://hang\(number).example/").error?.code }
+    try await withThrowingTaskGroup(of: TransferError.Code?.self) { group in
+      defer { names.open() }
+      for number in 0..<40 {
+        group.addTask { try await downloads.failure("http://hang\(number).example/").error?.code }
+      }
+      while names.lookups.count < 32 { try await Task.sleep(for: .milliseconds(5)) }
+      #expect(try await downloads.failure(site.url("good.example")).error == nil)
+      downloads.engine.shutdown()
+      for try await code in group { #expect(code == .cancelled) }
     }
-    while names.lookups.count < 32 { try await Task.sleep(for: .milliseconds(5)) }
-    #expect(try await downloads.failure(site.url("good.example")).error == nil)
-    downloads.engine.shutdown()
-    for task in hanging { #expect(try await task.value == .cancelled) }
   }
 
   @Test func `a name that nobody waits for any more is not looked up when a thread becomes free`() async throws {
