@@ -1,7 +1,7 @@
 import Foundation
 
-/// A Python interpreter that has loaded numpy, Pillow with all its formats, and jsonschema, and runs each script in a copy of
-/// itself: loading them takes longer than most scripts.
+/// A Python interpreter that has loaded numpy, Pillow with all its formats, jsonschema and what else many scripts import, and
+/// runs each script in a copy of itself: loading them takes longer than most scripts.
 final class PythonWorker: Sendable {
   private let process: SpawnedProcess
   private let tasks = Pipe()
@@ -41,10 +41,12 @@ final class PythonWorker: Sendable {
   /// Reads tasks from standard input, a line each; writes a line with exit code, length of what was printed and
   /// microseconds of processor time, then what was printed. Ends with the test run, which holds the other end.
   private static let script = #"""
-    import base64, io, json, os, subprocess, sys, traceback
-    import jsonschema, numpy, PIL.Image, PIL.ImageCms, PIL.ImageOps
+    import argparse, base64, concurrent.futures, contextlib, fcntl, gc, glob, hashlib, io, json, math, os, re, runpy, shutil
+    import sqlite3, struct, subprocess, sys, tempfile, traceback, warnings, zlib
+    import jsonschema, numpy, pillow_heif, PIL.features, PIL.Image, PIL.ImageCms, PIL.ImageOps
 
     PIL.Image.init()
+    gc.freeze()  # a collection in a copy would write to the pages that both share
 
     def run(task):
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
