@@ -12,7 +12,8 @@
 
 #include "cloader.h"
 
-/// The library of libcurl 7.85 and later. (Earlier versions have the same name and lack options that are set.)
+/// The library of libcurl 7.87 and later. (Earlier versions have the same name and lack options that are set, such as
+/// CURLOPT_QUICK_EXIT.)
 #define LIBRARY "libcurl.so.4"
 
 // Each function that is used, but for the variadic ones: type, name, parameters, arguments.

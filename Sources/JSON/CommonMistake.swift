@@ -23,8 +23,11 @@ struct CommonMistake: Equatable {
     switch (before, token) {
     case (UInt8(ascii: ",")?, UInt8(ascii: "]")), (UInt8(ascii: ",")?, UInt8(ascii: "}")):
       (message, offset) = ("JSON has no comma before \(Character(Unicode.Scalar(token))); remove it", start)
+    case (UInt8(ascii: "\"")?, UInt8(ascii: ":")) where isInArray:
+      let key = text[..<text[..<start].endOfLastToken].startOfLastToken
+      (message, offset) = (Self.keyInArray, key ?? start)
     case (let before?, UInt8(ascii: "\"")) where before.endsValue && isInArray && text.isBeforeColon:
-      (message, offset) = ("] is missing before this key", start)
+      (message, offset) = (Self.keyInArray, start)
     // Without white space it is a quotation mark within a text; a sign alone is an expression.
     case (let before?, _)
     where before.endsValue && text[start - 1].isSpace
@@ -38,6 +41,8 @@ struct CommonMistake: Equatable {
     default: return nil
     }
   }
+
+  private static let keyInArray = "an array has no keys; a bracket before this one is missing or wrong"
 
   /// The line and the column of the mistake.
   /// - Parameter line: The line of the text's beginning in its file, from 1.

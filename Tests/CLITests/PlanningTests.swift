@@ -6,7 +6,7 @@ import Testing
 @Suite(.blocking) struct PlanningTests {
   /// Takes long to plan, and is rejected in its last line.
   private static let manifest =
-    (0..<50_000).map { #"{"url":"missing.png","name":"n\#($0)"}"# + "\n" }.joined() + #"{"url":"a","qualty":1}"#
+    (0..<150_000).map { #"{"url":"missing.png","name":"n\#($0)"}"# + "\n" }.joined() + #"{"url":"a","qualty":1}"#
 
   @Test(arguments: ["run", "watch"])
   func `a signal while a manifest is planned ends the program, and the job is planned again`(command: String) throws {

@@ -56,6 +56,7 @@ import Testing
         read.append(row.text(0) ?? "none")
       }
       #expect(read == texts.map { _ in bound })
+      #expect(try database.all("SELECT ?, id FROM texts WHERE a >= ? ORDER BY id", [.text(bound)]) { $0.text(0) } == [])
     }
     #expect(
       try database.all("SELECT b FROM texts ORDER BY id") { $0.text(0) } == [

@@ -13,7 +13,7 @@ import TestSupport
       "http://h//x",
       "https://example.com/a?b?c/d.e", "http://x--1.example/", "http://1.2.example/a.b.jpg",
     ])
-  func usual(_ text: String) throws { #expect(PlainURL(text) != nil) }
+  func usual(_ text: String) { #expect(PlainURL(text) != nil) }
 
   @Test(
     "What libcurl changes, refuses, or might understand in another way is left to it",
@@ -30,7 +30,7 @@ import TestSupport
       "http:/example.com/",
       "ftp://example.com/", "file:///x", "example.com/x", "http://example.com/a\nb", "http://example.com/a'b",
     ])
-  func unusual(_ text: String) throws { #expect(PlainURL(text) == nil) }
+  func unusual(_ text: String) { #expect(PlainURL(text) == nil) }
 
   /// URLs of all combinations of parts, usual and not.
   private static let combined: [String] = {

@@ -1,8 +1,8 @@
 /// An http or https URL in the form in which libcurl returns it, as nearly all in manifests are: it can be used without libcurl's
 /// parser, which takes ten times as long.
 ///
-/// It has a host in lower case that is a name or four octets, a path without dot segments, and no userinfo, fragment, escapes or
-/// characters that are escaped.
+/// Its host is in lower case: four octets, or a name whose last label begins with a letter. Its path has no dot segments, and
+/// there are no userinfo, fragment, escapes or characters that are escaped.
 struct PlainURL {
   let scheme: SourceLocation.Scheme
   let host: String

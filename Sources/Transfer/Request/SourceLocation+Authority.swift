@@ -65,7 +65,7 @@ extension SourceLocation {
   }
 
   /// The host of an http or https URL, in lower case, with its port unless that is the scheme's own: identifies entries of the
-  /// same server. A hundred times as fast as parsing the URL; one host may have several spellings.
+  /// same server. Takes a small part of the time of parsing by libcurl; one host may have several spellings.
   /// - Returns: `nil` for files and for texts without a host.
   package static func hostName(of text: String) -> String? {
     if let url = PlainURL(text) {

@@ -79,13 +79,16 @@ extension DarkroomFolders {
   /// Expects that `script/check-outbox` finds nothing wrong, and returns what it says.
   @discardableResult
   func checkOutbox(_ options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
-    // In the worker that has Pillow loaded. What it says is wrong has to be seen, too.
+    // In the worker that has Pillow loaded. Whatever it says is shown when it finds something wrong.
     let script = """
-      import runpy, sys
+      import runpy, sys, traceback
+      sys.stderr = sys.stdout
       try:
           runpy.run_path("\(packageRoot)/script/check-outbox", run_name="__main__")
       except SystemExit as end:
           print("ended with", end.code)
+      except Exception:
+          traceback.print_exc()
       """
     let printed = String(decoding: try TestPython.run(script, [outbox] + options), as: UTF8.self)
     #expect(printed.hasSuffix("ended with 0\n"), "\(printed)", sourceLocation: sourceLocation)
