@@ -29,7 +29,7 @@ package final class MessageDigest {
     }
 
     /// SHA-256, looked up once: with `EVP_sha256()` libcrypto looks it up for each digest, which takes as long as a short digest.
-    // Never freed, and libcrypto only reads it.
+    /// Never freed, and libcrypto only reads it, so that threads may share it.
     nonisolated(unsafe) private static let sha256Implementation = EVP_MD_fetch(nil, "SHA256", nil) ?? EVP_sha256()
   }
 
