@@ -5,7 +5,7 @@ import Testing
 
 @testable import Transfer
 
-@Suite struct SoakTests {
+@Suite(.blocking) struct SoakTests {
   /// Whether `DARKROOM_TEST_TRANSFERS` says how many transfers; then this test should be the only one that runs.
   private static let isAlone = ProcessInfo.processInfo.environment["DARKROOM_TEST_TRANSFERS"] != nil
   /// How many transfers. Default: 1000.

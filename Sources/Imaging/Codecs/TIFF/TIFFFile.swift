@@ -52,6 +52,27 @@ struct TIFFFile {
 
   private static let maxNumber = 1 << 56
 
+  /// The unsigned integers that bytes consist of, cut off as above.
+  /// - Parameter size: The bytes of each: 1, 2, 4 or 8.
+  fileprivate func numbers(_ bytes: [UInt8], size: Int) -> [Int] {
+    switch size {
+    case 1: bytes.map(Int.init)
+    case 2: numbers(bytes, of: UInt16.self)
+    case 4: numbers(bytes, of: UInt32.self)
+    default: numbers(bytes, of: UInt64.self)
+    }
+  }
+
+  private func numbers<Value: FixedWidthInteger & UnsignedInteger>(_ bytes: [UInt8], of type: Value.Type) -> [Int] {
+    bytes.withUnsafeBytes { bytes in
+      stride(from: 0, to: bytes.count, by: MemoryLayout<Value>.size).map { offset in
+        let value = bytes.loadUnaligned(fromByteOffset: offset, as: type)
+        return Int(
+          min(UInt64(isLittleEndian ? Value(littleEndian: value) : Value(bigEndian: value)), UInt64(Self.maxNumber)))
+      }
+    }
+  }
+
   /// The low bytes of an integer.
   func encoded(_ value: Int, _ count: Int) -> [UInt8] {
     isLittleEndian ? [UInt8](littleEndian: value, count: count) : [UInt8](bigEndian: value, count: count)
@@ -197,8 +218,7 @@ struct TIFFDirectory {
     }
     let (start, count) = (field.value.lowerBound, min(field.count, max(limit, 0)))
     try file.take(count)
-    let bytes = try file.bytes(start..<(start + Int64(count * size)))
-    return stride(from: 0, to: bytes.count, by: size).map { file.number(bytes[$0..<($0 + size)]) }
+    return file.numbers(try file.bytes(start..<(start + Int64(count * size))), size: size)
   }
 
   /// The first unsigned integer of a field; nil without the field.
