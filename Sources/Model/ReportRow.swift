@@ -126,6 +126,11 @@ package struct ReportRow: Sendable, Equatable {
 
   package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
+  /// Why the row failed, for people, with the URL of the source; nil unless it failed. Messages of a download name it themselves.
+  package var reason: String? {
+    failure.map { $0.stage == FailureCode.Stage.filter.rawValue ? "\(url): \($0.message)" : $0.message }
+  }
+
   /// Whether the server has answered that the source is still the one that was downloaded before.
   package var isSourceConfirmed: Bool { source?.httpStatus == 304 }
 

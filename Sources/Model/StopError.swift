@@ -69,10 +69,15 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
       let manifest = #"a .json manifest {"source": "file:FOLDER/**"}"#
       return .missing(path, "it is a folder; for its pictures, \(manifest), and the folder above it as --file-root")
     }
-    if let kind = try? OtherKind(of: ManifestFile(path: path, isCompressed: false)) {
-      return .missing(path, "it is \(kind.name), not a manifest; \(kind.remedy)")
-    }
-    return .missing(path, ManifestFormats.refusal(of: path) + SourceLocation.webAddressHint(for: path))
+    var refusal = ManifestFormats.refusal(of: path) + SourceLocation.webAddressHint(for: path)
+    do {
+      if let kind = try OtherKind(of: ManifestFile(path: path, isCompressed: false)) {
+        refusal = "it is \(kind.name), not a manifest; \(kind.remedy)"
+      }
+    } catch let error as SystemError where error.code == ENOENT {
+      refusal = "\(systemMessage(error.code)); besides, \(refusal)"
+    } catch {}
+    return .missing(path, refusal)
   }
 }
 

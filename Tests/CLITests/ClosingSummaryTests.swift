@@ -10,10 +10,10 @@ import Transfer
 @Suite struct ClosingSummaryTests {
   private static func failure(
     _ job: String, _ name: String, _ code: String, status: Int? = nil, isRetryable: Bool = false,
-    runs: Int? = nil
+    runs: Int? = nil, stage: String = "download"
   ) -> Event {
     var failure = ReportRow.Failure(
-      stage: "download", code: code, message: "\(name) is not there", httpStatus: status,
+      stage: stage, code: code, message: "\(name) is not there", httpStatus: status,
       isRetryable: isRetryable)
     failure.runs = runs
     let row = ReportRow(
@@ -91,6 +91,14 @@ import Transfer
     let disk = Bottleneck(.disk, share: share)
     let lines = Self.lines([Self.end("a", bottlenecks: [disk])])
     #expect(lines.contains("a: \(disk)") == (share >= ClosingSummary.leastShare), "\(lines)")
+  }
+
+  @Test func `a picture that cannot be filtered is named with its URL, as one that is not downloaded is`() {
+    let event = Self.failure("cats", "a", "not-an-image", stage: "filter")
+    let lines = Self.lines([event, Self.end("cats", .failed)])
+    #expect(lines.contains("1 failed with not-an-image: cats: a: http://h/: a is not there"), "\(lines)")
+    var log = EventLog(verbosity: .normal, hasReportPaths: false)
+    #expect(log.lines(for: event).map(\.message) == ["http://h/: a is not there"])
   }
 
   @Test func `a job is not tried again as it is when that cannot help`() {

@@ -179,7 +179,8 @@ import Testing
       ("www.example.com/x.jpg", ["write https://www.example.com/x.jpg"]),
       ("picture.jpg", ["a JPEG picture", ".txt", "--file-root"]), ("folder/", [#"{"source": "file:FOLDER/**"}"#]),
       ("folder", ["it is a folder", "--file-root"]), ("book.xlsx", ["it is a spreadsheet (.xlsx)", "CSV"]),
-      ("sitemap.xml", ["a sitemap", ".txt"]), ("notes.docx", ["its extension is not that of a manifest"]),
+      ("sitemap.xml", ["a sitemap", ".txt"]), ("notes.docx", [": its extension is not that of a manifest"]),
+      ("missing.tx", ["No such file or directory; besides, its extension is not that of a manifest"]),
     ], ["run", "check", "add"])
   func `what is no manifest is told with what to do`(given: (name: String, words: [String]), command: String) throws {
     if command == "add", given.name.contains("://") { return }
@@ -188,7 +189,7 @@ import Testing
       atPath: folders.folder.file("folder"), withIntermediateDirectories: false)
     try FileManager.default.copyItem(
       atPath: packageRoot + "/Samples/coffee.jpg", toPath: folders.folder.file("picture.jpg"))
-    for (name, text) in [("book.xlsx", ""), ("sitemap.xml", "<urlset></urlset>")] {
+    for (name, text) in [("book.xlsx", ""), ("notes.docx", ""), ("sitemap.xml", "<urlset></urlset>")] {
       try Data(text.utf8).write(to: URL(fileURLWithPath: folders.folder.file(name)))
     }
     let options = command == "check" ? [] : ["--inbox", folders.inbox]

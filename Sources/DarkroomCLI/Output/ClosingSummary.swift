@@ -57,8 +57,8 @@ struct ClosingSummary {
   mutating func add(_ event: Event) {
     switch event {
     case .entryEnded(let job, let row, _):
-      guard let failure = row.failure else { return }
-      let example = "\(job): \(row.title): \(failure.message)"
+      guard let failure = row.failure, let reason = row.reason else { return }
+      let example = "\(job): \(row.title): \(reason)"
       let kind = FailureKind(code: failure.code, httpStatus: failure.httpStatus)
       let found = Failures(example, isKnown: failure.runs ?? 1 > 1)
       failures[job, default: [:]][kind, default: found].add(1, found)

@@ -143,9 +143,9 @@ struct EventLog {
   }
 
   private mutating func lines(for row: ReportRow, of job: String, _ event: String) -> [LogLine] {
-    if let failure = row.failure {
+    if let failure = row.failure, let reason = row.reason {
       if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.title), \(failure.code)" }
-      return [LogLine(.warning, event: event, job: job, entry: row.title, code: failure.code, failure.message)]
+      return [LogLine(.warning, event: event, job: job, entry: row.title, code: failure.code, reason)]
     }
     // There may be many.
     guard verbosity == .verbose else { return [] }
