@@ -58,6 +58,7 @@ package final class Darkroom {
   private let services: Services
   private let mailbox: Mailbox<Message>
   private let watcher: InboxWatcher
+  private var mustReportUncovered = false
   private let jobs: LiveJobs
   private let outputs: StatusOutputs
   private let notices: Notices
@@ -238,6 +239,13 @@ package final class Darkroom {
     jobs.table.queue.holdUncovered { [configuration] job in
       (try? JobManifest(text: job.details)).map(AcceptedOptions.init)?.missing(in: configuration) ?? []
     }
+    mustReportUncovered = true
+  }
+
+  /// Warns of the jobs that wait for options, after the first look at the inbox: some may have been cancelled meanwhile.
+  private func reportUncovered() {
+    guard mustReportUncovered else { return }
+    mustReportUncovered = false
     for wait in jobs.table.waits(Holds()) where wait.missing_options != nil {
       let text = "job \(wait.job) waits: \(wait.why); start with that, or cancel it"
       observe(.warning(text, isKnown: waitLimits.known.covers(wait)))
@@ -281,6 +289,7 @@ package final class Darkroom {
     let limits = JobLimits(slots: configuration.jobs, live: services.limits.live, total: services.limits.total)
     jobs.update(limits, configuration, cache: services.cache, now: now)
     if jobs.flow.gate.entries == .one { jobs.pending.continueOneByOne() }
+    reportUncovered()
     writeStatus(now)
     outputs.updatePages(jobs, now: now)
     leaveOpenFiles(now)

@@ -53,6 +53,12 @@ import Testing
     #expect(try folders.report("left").counts == Report.Counts(total: 3, filtered: 3))
   }
 
+  @Test func `a job that was cancelled meanwhile is not said to wait for its options`() throws {
+    try DarkroomCommand.run(["cancel", "left"] + folders.named).expect(status: 0)
+    let run = try DarkroomProcess.run(["run"] + fewOptions)
+    #expect(run.error.contains("left: cancelled, as requested") && !run.error.contains("waits"), "\(run.error)")
+  }
+
   @Test func `what a job waits for is mailed once by --quiet, and again when it is something else`() throws {
     let quiet = fewOptions + ["--quiet"]
     #expect(try DarkroomProcess.run(["run"] + quiet).expect(status: 75).error.contains("job left waits: "))
