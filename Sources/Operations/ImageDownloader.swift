@@ -204,7 +204,10 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     let transfer = engine.start(request) { [self] result in
       let time = began.duration(to: .now)
       let complete: @Sendable () -> Void = { [self] in
-        take(result, from: store, key, known, after: time)
+        let settled = result.flatMap { outcome in
+          Result { () throws(TransferError) in try outcome.settled(in: store, of: location) }
+        }
+        take(settled, from: store, key, known, after: time)
         if let partial, partial.bytes != nil, record.state == .failed, (try? store.moveToFile()) != nil {
           record.keepPartial(PartialDownload(partial, download, in: staging))
         }

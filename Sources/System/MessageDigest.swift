@@ -94,9 +94,12 @@ package final class MessageDigest {
   }
 
   /// The SHA-256 of bytes.
-  package static func hexDigest(of bytes: [UInt8]) -> String {
+  package static func hexDigest(of bytes: [UInt8]) -> String { bytes.withUnsafeBytes { hexDigest(of: $0) } }
+
+  /// The same of bytes in memory.
+  package static func hexDigest(of bytes: UnsafeRawBufferPointer) -> String {
     let digest = MessageDigest()
-    bytes.withUnsafeBytes { digest.update($0) }
+    digest.update(bytes)
     return digest.hexDigest()
   }
 

@@ -16,9 +16,12 @@ import Testing
     BodyStore(in: memory) { [path] () throws(SystemError) in try OpenFile(creating: path) }
   }
 
-  private func append(_ bytes: [UInt8], to store: BodyStore) throws {
-    let result = bytes.withUnsafeBytes { piece in Result { try store.append(piece) } }
+  /// - Returns: The bytes of which the store asks for a digest.
+  @discardableResult private func append(_ bytes: [UInt8], to store: BodyStore) throws -> [UInt8] {
+    var digested: [UInt8] = []
+    let result = bytes.withUnsafeBytes { piece in Result { try store.append(piece) { digested += $0 } } }
     try result.get()
+    return digested
   }
 
   private static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) } }
@@ -26,16 +29,19 @@ import Testing
   @Test(
     "a body is in a file if it is large, or there is no memory for it",
     arguments: [
-      (BodyMemory.largest, 1 << 20, false), (BodyMemory.largest + 1, 1 << 20, true), (1000, 1000, false),
+      (BodyMemory.largestArriving, 1 << 20, false), (BodyMemory.largestArriving + 1, 1 << 20, true),
+      (1000, 1000, false),
       (1001, 1000, true),
       (0, 0, false),
     ])
   func large(_ bytes: Int, limit: Int, isInFile: Bool) throws {
     let (memory, body) = (BodyMemory(limit: limit), Self.bytes(bytes))
     let store = store(in: memory)
+    var digested: [UInt8] = []
     for start in stride(from: 0, to: bytes, by: 300) {
-      try append(Array(body[start..<min(start + 300, bytes)]), to: store)
+      digested += try append(Array(body[start..<min(start + 300, bytes)]), to: store)
     }
+    #expect(digested == (isInFile ? body : []), "all that is in the file is digested on its way, in order")
     #expect(store.isInFile == isInFile && FileManager.default.fileExists(atPath: path) == isInFile)
     let taken = store.takeBytes()
     #expect(try isInFile ? [UInt8](Data(contentsOf: URL(fileURLWithPath: path))) == body : taken?.bytes == body)
@@ -73,13 +79,13 @@ import Testing
     #expect(memory.reserve(1000))
   }
 
-  @Test(arguments: [BodyMemory.largest, BodyMemory.largest + 1])
+  @Test(arguments: [BodyMemory.largestArriving, BodyMemory.largestArriving + 1])
   func `a body that is announced to be large is in a file from the beginning`(size: Int) throws {
     let memory = BodyMemory()
     let store = store(in: memory)
     store.announce(size)
     try append([1], to: store)
-    #expect(store.isInFile == (size > BodyMemory.largest))
+    #expect(store.isInFile == (size > BodyMemory.largestArriving))
     #expect(memory.reserve((16 << 20) - (store.isInFile ? 0 : size)) && !memory.reserve(1))
   }
 
@@ -91,42 +97,81 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == Data([1, 2]))
   }
 
-  @Test(arguments: [0, 1 << 20])
-  func `what is transferred is the same in memory and in a file`(limit: Int) async throws {
+  @Test(arguments: [0, 1 << 20], [0, 60_000, BodyMemory.largest, BodyMemory.largest + 1, 200_000, 300_000])
+  func `what is transferred is the same in memory and in a file`(limit: Int, size: Int) async throws {
     let server = try PythonServer(
       PythonServer.prelude + """
-        body = bytes((n * 7) & 255 for n in range(60000))
+        body = bytes((n * 7) & 255 for n in range(\(size)))
 
         def answer(connection, path):
-            connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: 60000\\r\\n\\r\\n" + body)
+            connection.sendall(b"HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: \(size)\\r\\n\\r\\n" + body)
 
         serve()
         """)
-    let (downloads, store) = (try Downloads(), store(in: BodyMemory(limit: limit)))
-    let request = TransferRequest(location: try SourceLocation(parsing: server.url("a")), destination: store)
-    let result = await withCheckedContinuation { continuation in
-      downloads.engine.start(request) { continuation.resume(returning: $0) }
+    let (downloads, location) = (try Downloads(), try SourceLocation(parsing: server.url("a")))
+    let body = Self.bytes(size)
+    for checksum in [nil, "sha-256=\(MessageDigest.hexDigest(of: body))", "md5=\(md5(body))"] {
+      let store = store(in: BodyMemory(limit: limit))
+      let request = TransferRequest(
+        location: location, destination: store, checksum: try checksum.map { try Checksum(parsing: $0) })
+      let result = await withCheckedContinuation { continuation in
+        downloads.engine.start(request) { continuation.resume(returning: $0) }
+      }
+      let outcome = try result.get().settled(in: store, of: location)
+      #expect(outcome.sha256 == MessageDigest.hexDigest(of: body) && outcome.bytes == size)
+      let taken = store.takeBytes()?.bytes
+      #expect(try (taken ?? [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))) == body)
+      #expect((taken == nil) == (size > BodyMemory.largest || limit == 0 && size > 0))
+      try? FileManager.default.removeItem(atPath: path)
     }
-    #expect(try result.get().sha256 == MessageDigest.hexDigest(of: Self.bytes(60_000)))
-    let taken = store.takeBytes()?.bytes
-    #expect(try (taken ?? [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))) == Self.bytes(60_000))
-    #expect((taken == nil) == (limit == 0))
   }
 
-  @Test func `a file that cannot be created is an error of the machine that names the source`() async throws {
+  private func md5(_ bytes: [UInt8]) -> String {
+    let digest = MessageDigest(.md5)
+    bytes.withUnsafeBytes { digest.update($0) }
+    return digest.hexDigest()
+  }
+
+  @Test(arguments: [1000, 200_000])
+  func `a body that breaks off in memory has the digest that its continuation needs`(size: Int) throws {
+    let (memory, body) = (BodyMemory(), Self.bytes(size))
+    let checksum = try Checksum(parsing: "sha-256=\(MessageDigest.hexDigest(of: body))")
+    func writer(_ store: BodyStore, _ begun: PartialBody.Content? = nil) throws -> BodyWriter {
+      let location = try SourceLocation(parsing: "http://h/a")
+      let request = TransferRequest(location: location, destination: store, checksum: checksum)
+      return BodyWriter(request, maxBytes: .max, begun: begun)
+    }
+    let first = store(in: memory)
+    let begun = try writer(first)
+    try body[..<(size / 2)].withUnsafeBytes { piece in try begun.append(piece) }
+    #expect(!first.isInFile)
+    let partial = begun.partial(
+      of: PartialBody.Source(
+        validator: #""a""#, urlDigest: "", total: size, etag: nil, lastModified: nil, forbidsStoring: false))
+    try first.moveToFile()
+    let rest = try writer(first, partial)
+    try body[(size / 2)...].withUnsafeBytes { piece in try rest.append(piece) }
+    #expect(rest.matchesChecksum)
+    #expect(try rest.finish() == checksum.digest)
+  }
+
+  @Test(arguments: [(10, 0), (200_000, 1 << 20)])
+  func `a file that cannot be created is an error of the machine that names the source`(
+    size: Int, limit: Int
+  ) async throws {
     let (root, missing) = (try TemporaryFolder(), folder.file("missing/body"))
-    try Data(Self.bytes(10)).write(to: URL(fileURLWithPath: root.file("a.jpg")))
+    try Data(Self.bytes(size)).write(to: URL(fileURLWithPath: root.file("a.jpg")))
     let downloads = try Downloads { $0.fileRoot = root.path }
-    let store = BodyStore(in: BodyMemory(limit: 0)) { () throws(SystemError) in try OpenFile(creating: missing) }
-    let request = TransferRequest(location: try SourceLocation(parsing: "a.jpg"), destination: store)
+    let store = BodyStore(in: BodyMemory(limit: limit)) { () throws(SystemError) in
+      try OpenFile(creating: missing)
+    }
+    let location = try SourceLocation(parsing: "a.jpg")
+    let request = TransferRequest(location: location, destination: store)
     let result = await withCheckedContinuation { continuation in
       downloads.engine.start(request) { continuation.resume(returning: $0) }
     }
-    guard case .failure(let error) = result else {
-      Issue.record("it should fail")
-      return
-    }
-    #expect(error.code == .io && error.systemError == ENOENT && error.message.contains("a.jpg"))
+    let error = #expect(throws: TransferError.self) { try result.get().settled(in: store, of: location) }
+    #expect(error?.code == .io && error?.systemError == ENOENT && error?.message.contains("a.jpg") == true)
   }
 
   @Test func `no one can change what a worker is given`() throws {

@@ -1,7 +1,8 @@
 import Glibc
 import System
 
-/// What a transfer writes its body to: memory as long as the body is small and there is memory, then a file.
+/// What a transfer writes its body to: memory as long as the body is small and there is memory, then a file. A body that is in memory at
+/// the end of its transfer has no digest yet, and may have to be moved to its file: see `TransferOutcome.settled`.
 package final class BodyStore: @unchecked Sendable {  // used by one transfer at a time, then by its starter
   private enum Content {
     case memory([UInt8], reserved: Int, BodyMemory)
@@ -55,25 +56,40 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
     content = .file(file.descriptor, file)
     memory.release(reserved)
     try file.write(bytes)
+    memory.takeBack(bytes)
+  }
+
+  /// Moves a body that is in memory, and does not stay there, to the file.
+  func settle() throws(SystemError) {
+    if case .memory(let bytes, _, _) = content, bytes.count > BodyMemory.largest { try moveToFile() }
+  }
+
+  /// Reads a body that is in memory; not called when it is in a file.
+  func readHeld(_ read: (UnsafeRawBufferPointer) -> Void) {
+    if case .memory(let bytes, _, _) = content { bytes.withUnsafeBytes(read) }
   }
 
   /// Tells the size of the body, before it is written: a large one is written to its file from the beginning.
   func announce(_ bytes: Int) { announced = bytes }
 
-  func append(_ piece: UnsafeRawBufferPointer) throws(SystemError) {
+  /// Appends a piece.
+  /// - Parameter digest: Gets the bytes that are written to the file, in order.
+  func append(_ piece: UnsafeRawBufferPointer, digest: (UnsafeRawBufferPointer) -> Void) throws(SystemError) {
     if case .memory(var bytes, let reserved, let memory) = content {
       let needed = max(announced, bytes.count + piece.count)
-      if needed <= BodyMemory.largest, needed <= reserved || memory.reserve(needed - reserved) {
+      if needed <= BodyMemory.largestArriving, needed <= reserved || memory.reserve(needed - reserved) {
         // Not copied while another reference to it exists.
         content = .memory([], reserved: 0, memory)
-        if bytes.isEmpty { bytes.reserveCapacity(needed) }
+        if bytes.isEmpty { bytes = memory.buffer(for: needed) }
         bytes.append(contentsOf: piece)
         content = .memory(bytes, reserved: max(reserved, needed), memory)
         return
       }
+      readHeld(digest)
       try moveToFile()
     }
     guard case .file(let descriptor, _) = content else { return }
+    digest(piece)
     if let failure = OpenFile.write(piece, to: descriptor) { throw SystemError("write", "the body", code: failure) }
   }
 

@@ -1,11 +1,14 @@
 import System
 
-/// Writes a body to its destination piece by piece, within the size limit, and computes its digests.
+/// Writes a body to its destination piece by piece, within the size limit, and computes the digests of what is in a file.
 final class BodyWriter {
   private let request: TransferRequest
   private let source: String
   private let maxBytes: Int
   private var digests: BodyDigests
+
+  /// Whether the digests contain what is in memory, too: nothing more is written.
+  private var isDigested = false
 
   /// The length of the body so far.
   private(set) var bytes = 0
@@ -31,13 +34,14 @@ final class BodyWriter {
     guard piece.count <= maxBytes - bytes else {
       throw TransferError(.tooLarge, "--max-bytes is \(ByteCount(maxBytes)); \(source) sent more")
     }
-    digests.update(piece)
-    guard let destination = request.destination else { return bytes += piece.count }
+    guard let destination = request.destination else {
+      digests.update(piece)
+      return bytes += piece.count
+    }
     do throws(SystemError) {
-      try destination.append(piece)
+      try destination.append(piece, digest: digests.update)
     } catch {
-      let message = "cannot write what \(source) sends: \(systemMessage(error.code))"
-      throw TransferError(.io, message, systemError: error.code)
+      throw .unwritten(source, error)
     }
     bytes += piece.count
     received += piece.count
@@ -52,8 +56,15 @@ final class BodyWriter {
       let message = "cannot begin \(source) again: \(systemMessage(error.code))"
       throw TransferError(.io, message, systemError: error.code)
     }
-    digests = BodyDigests(for: request.checksum)
+    (digests, isDigested) = (BodyDigests(for: request.checksum), false)
     bytes = 0
+  }
+
+  /// The digests of the whole body.
+  private func complete() -> BodyDigests {
+    if !isDigested { request.destination?.readHeld(digests.update) }
+    isDigested = true
+    return digests
   }
 
   /// Checks the announced size of a body, before it is written.
@@ -68,18 +79,20 @@ final class BodyWriter {
 
   /// The partial body for a later transfer to continue. This one writes nothing more.
   func partial(of source: PartialBody.Source) -> PartialBody.Content {
-    PartialBody.Content(source: source, digests: digests, bytes: bytes)
+    PartialBody.Content(source: source, digests: complete(), bytes: bytes)
   }
 
   /// Whether the body has the digest of the request's checksum, if there is one. After this, nothing more is written, unless it
   /// starts again.
-  var matchesChecksum: Bool { request.checksum.map { $0.digest == digests.finish().checksum } ?? true }
+  var matchesChecksum: Bool { request.checksum.map { $0.digest == complete().finish().checksum } ?? true }
 
   /// Ends the body.
-  /// - Returns: The SHA-256 of the written bytes.
+  /// - Returns: The SHA-256 of the written bytes; nil when they are in memory, and there is no checksum: another thread than that
+  ///   which transfers can compute it.
   /// - Throws: `checksum-mismatch` when their digest differs from the request's checksum.
-  func finish() throws(TransferError) -> String {
-    let (sha256, found) = digests.finish()
+  func finish() throws(TransferError) -> String? {
+    if request.checksum == nil, request.destination?.isInFile == false { return nil }
+    let (sha256, found) = complete().finish()
     if let checksum = request.checksum, let found, found != checksum.digest {
       throw TransferError(
         .checksumMismatch,

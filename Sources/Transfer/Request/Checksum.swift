@@ -52,15 +52,13 @@ package struct Checksum: Sendable, Hashable, CustomStringConvertible {
 
 /// The digests of a body as it arrives: SHA-256, and that of the request's checksum.
 final class BodyDigests {
-  private let sha256 = MessageDigest()
+  private lazy var sha256 = MessageDigest()
 
   /// The digest for the request's checksum; the same object as `sha256` when it is a SHA-256. `nil` without a checksum.
-  private let other: MessageDigest?
+  private lazy var other = checksum.map { $0.algorithm == .sha256 ? sha256 : MessageDigest($0.algorithm) }
+  private let checksum: Checksum?
 
-  init(for checksum: Checksum?) {
-    let sha256 = sha256
-    other = checksum.map { $0.algorithm == .sha256 ? sha256 : MessageDigest($0.algorithm) }
-  }
+  init(for checksum: Checksum?) { self.checksum = checksum }
 
   func update(_ piece: UnsafeRawBufferPointer) {
     sha256.update(piece)

@@ -1,3 +1,5 @@
+import System
+
 /// The result of a transfer whose body was written completely, or has not changed.
 package struct TransferOutcome: Sendable, Hashable {
   /// 200; 304 when the request's validators are still valid; 206 when an earlier transfer received the beginning of the body; or
@@ -22,8 +24,9 @@ package struct TransferOutcome: Sendable, Hashable {
   /// The bytes that came with this transfer; more than `bytes` when the body was started again.
   package let received: Int
 
-  /// The body's SHA-256, 64 lower-case hexadecimal digits; empty when it is not modified.
-  package let sha256: String
+  /// The body's SHA-256, 64 lower-case hexadecimal digits; empty when it is not modified, and until `settled` when it is in memory
+  /// and was not compared with a checksum.
+  package private(set) var sha256: String
 
   /// The `Content-Type` header, as sent. `nil` for a file.
   package let contentType: String?
@@ -36,6 +39,34 @@ package struct TransferOutcome: Sendable, Hashable {
 
   /// The host's answer to the last request. `nil` for a file.
   package let answer: HostAnswer?
+}
+
+extension TransferOutcome {
+  /// Completes the outcome after the transfer, on any thread: computes the digest of a body in memory, and moves one that does not stay
+  /// there to its file.
+  /// - Throws: `io` when the file cannot be written.
+  package func settled(in store: BodyStore, of location: SourceLocation) throws(TransferError) -> TransferOutcome {
+    var outcome = self
+    if sha256.isEmpty, !isNotModified {
+      store.readHeld { outcome.sha256 = MessageDigest.hexDigest(of: $0) }
+    }
+    do throws(SystemError) {
+      try store.settle()
+    } catch {
+      var failure = TransferError.unwritten(location.redacted, error)
+      (failure.finalURL, failure.httpStatus, failure.answer) = (finalURL, httpStatus, answer)
+      (failure.bytes, failure.requests) = (received, requests)
+      throw failure
+    }
+    return outcome
+  }
+}
+
+extension TransferError {
+  /// A body that cannot be written.
+  static func unwritten(_ source: String, _ error: SystemError) -> TransferError {
+    TransferError(.io, "cannot write what \(source) sends: \(systemMessage(error.code))", systemError: error.code)
+  }
 }
 
 /// The host's answer to a request.
