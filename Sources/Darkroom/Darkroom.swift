@@ -192,6 +192,7 @@ package final class Darkroom {
       try awaitNotices()
       jobs.closePauses()
       reportLeft()
+      reportUncovered()
       // The status also shows what is left while no process runs.
       writeStatus(Clock.monotonicSeconds, isLast: true)
       outputs.closePages(jobs, now: Clock.monotonicSeconds)
@@ -201,6 +202,8 @@ package final class Darkroom {
       isClean = !error.isOfLedger(folders.state)
       if isClean { try? awaitNotices() }
       if !mayRepair(after: error) { reportLeft() }
+      // Those that the status names count as known in the next start.
+      reportUncovered()
       let isLockWaitOver = if case StopError.pausedTooLong = error { true } else { false }
       writeStatus(Clock.monotonicSeconds, isLast: true, isLockWaitOver: isLockWaitOver)
       // Deliveries without space must not be waited for.

@@ -126,7 +126,8 @@ package struct ReportRow: Sendable, Equatable {
 
   package var title: String { variant.map { "\(name) (\($0))" } ?? name }
 
-  /// Why the row failed, for people, with the URL of the source; nil unless it failed. Messages of a download name it themselves.
+  /// Why the row failed, for people; nil unless it failed. Of a picture that could not be filtered it begins with the URL, as
+  /// messages of downloads do themselves.
   package var reason: String? {
     failure.map { $0.stage == FailureCode.Stage.filter.rawValue ? "\(url): \($0.message)" : $0.message }
   }

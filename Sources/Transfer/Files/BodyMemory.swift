@@ -17,19 +17,23 @@ package final class BodyMemory: Sendable {
   /// The most buffers that wait for a body.
   private static let maxSpare = 32
 
-  /// - Parameter limit: The most bytes of all bodies. One whose size is not announced may take twice its size. Default: 16 MiB.
+  /// - Parameter limit: The most bytes of all bodies. A small one whose size is not announced may take twice its size. Default:
+  ///   16 MiB.
   package init(limit: Int = 16 << 20) { free = Mutex(limit) }
 
-  /// An empty buffer for a body of a size.
+  /// The size of the buffer for a body, which is what must be reserved for it.
+  static func capacity(for bytes: Int) -> Int { bytes > largest ? largestArriving : bytes }
+
+  /// An empty buffer for a body.
   func buffer(for bytes: Int) -> [UInt8] {
     var buffer = bytes > Self.largest ? spare.withLock { $0.popLast() } ?? [] : []
-    buffer.reserveCapacity(bytes > Self.largest ? Self.largestArriving : bytes)
+    buffer.reserveCapacity(Self.capacity(for: bytes))
     return buffer
   }
 
   /// Takes a buffer back.
   func takeBack(_ buffer: consuming [UInt8]) {
-    guard buffer.capacity >= Self.largestArriving else { return }
+    guard Self.largestArriving..<(2 * Self.largestArriving) ~= buffer.capacity else { return }
     var emptied = consume buffer
     emptied.removeAll(keepingCapacity: true)
     spare.withLock { [emptied] in if $0.count < Self.maxSpare { $0.append(emptied) } }

@@ -1,8 +1,8 @@
 import Glibc
 import System
 
-/// What a transfer writes its body to: memory as long as the body is small and there is memory, then a file. A body that is in memory at
-/// the end of its transfer has no digest yet, and may have to be moved to its file: see `TransferOutcome.settled`.
+/// What a transfer writes its body to: memory as long as the body is small and there is memory, then a file. For a body that is
+/// in memory at the end of its transfer `TransferOutcome.settled` computes the digest, and moves it to its file unless it may stay.
 package final class BodyStore: @unchecked Sendable {  // used by one transfer at a time, then by its starter
   private enum Content {
     case memory([UInt8], reserved: Int, BodyMemory)
@@ -61,10 +61,13 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
 
   /// Moves a body that is in memory, and does not stay there, to the file.
   func settle() throws(SystemError) {
-    if case .memory(let bytes, _, _) = content, bytes.count > BodyMemory.largest { try moveToFile() }
+    var isLarge = false
+    readHeld { isLarge = $0.count > BodyMemory.largest }
+    if isLarge { try moveToFile() }
   }
 
-  /// Reads a body that is in memory; not called when it is in a file.
+  /// Reads a body that is in memory.
+  /// - Parameter read: Not called when it is in a file.
   func readHeld(_ read: (UnsafeRawBufferPointer) -> Void) {
     if case .memory(let bytes, _, _) = content { bytes.withUnsafeBytes(read) }
   }
@@ -76,15 +79,22 @@ package final class BodyStore: @unchecked Sendable {  // used by one transfer at
   /// - Parameter digest: Gets the bytes that are written to the file, in order.
   func append(_ piece: UnsafeRawBufferPointer, digest: (UnsafeRawBufferPointer) -> Void) throws(SystemError) {
     if case .memory(var bytes, let reserved, let memory) = content {
-      let needed = max(announced, bytes.count + piece.count)
-      if needed <= BodyMemory.largestArriving, needed <= reserved || memory.reserve(needed - reserved) {
+      let size = max(announced, bytes.count + piece.count)
+      let needed = BodyMemory.capacity(for: size)
+      if size <= BodyMemory.largestArriving, needed <= reserved || memory.reserve(needed - reserved) {
         // Not copied while another reference to it exists.
         content = .memory([], reserved: 0, memory)
-        if bytes.isEmpty { bytes = memory.buffer(for: needed) }
+        if bytes.isEmpty || needed > max(reserved, BodyMemory.largest) {
+          let start = bytes
+          bytes = memory.buffer(for: size)
+          bytes += start
+        }
         bytes.append(contentsOf: piece)
         content = .memory(bytes, reserved: max(reserved, needed), memory)
         return
       }
+    }
+    if !isInFile {
       readHeld(digest)
       try moveToFile()
     }

@@ -1,6 +1,7 @@
 import System
 
-/// Writes a body to its destination piece by piece, within the size limit, and computes the digests of what is in a file.
+/// Writes a body to its destination piece by piece, within the size limit, and computes its digests; of a body
+/// in memory only if they are needed before its transfer ends.
 final class BodyWriter {
   private let request: TransferRequest
   private let source: String

@@ -1,6 +1,6 @@
 import System
 
-/// The result of a transfer whose body was written completely, or has not changed.
+/// The result of a transfer whose body has arrived completely, or has not changed. A body in memory must be `settled`.
 package struct TransferOutcome: Sendable, Hashable {
   /// 200; 304 when the request's validators are still valid; 206 when an earlier transfer received the beginning of the body; or
   /// `nil` for a file.

@@ -8,7 +8,8 @@ package struct TransferRequest: Sendable {
   /// The files of its form. Default: none.
   package let files: FormFiles
 
-  /// Where the body is written to; empty, or with the content of `partial`. After a failure, it may contain part of the body.
+  /// Where the body is written to; empty, or with the content of `partial`. After a failure, it may contain part of the body;
+  /// after a success, its outcome must be `settled`, unless it was given a file.
   /// `nil` for a file that is only read.
   package let destination: BodyStore?
 
