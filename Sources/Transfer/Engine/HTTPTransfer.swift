@@ -376,7 +376,7 @@ final class HTTPTransfer {
       httpStatus: header.status, validators: header.validators(of: validatorScope, continuing: begun),
       mayBeStored: !header.forbidsStoring && begun?.forbidsStoring != true, finalURL: finalURL,
       bytes: response.isNotModified ? 0 : response.body.bytes, received: response.body.received,
-      sha256: try response.isNotModified ? "" : response.body.finish() ?? "",
+      sha256: try response.isNotModified ? "" : response.body.finish(),
       contentType: easy.string(CURLINFO_CONTENT_TYPE),
       requests: requests.count, seconds: time.seconds, answer: answer)
   }

@@ -88,11 +88,11 @@ final class BodyWriter {
   var matchesChecksum: Bool { request.checksum.map { $0.digest == complete().finish().checksum } ?? true }
 
   /// Ends the body.
-  /// - Returns: The SHA-256 of the written bytes; nil when they are in memory, and there is no checksum: another thread than that
-  ///   which transfers can compute it.
+  /// - Returns: The SHA-256 of the written bytes; empty when they are in memory, and there is no checksum: then
+  ///   `TransferOutcome.settled` computes it, on another thread than that which transfers.
   /// - Throws: `checksum-mismatch` when their digest differs from the request's checksum.
-  func finish() throws(TransferError) -> String? {
-    if request.checksum == nil, request.destination?.isInFile == false { return nil }
+  func finish() throws(TransferError) -> String {
+    if request.checksum == nil, request.destination?.isInFile == false { return "" }
     let (sha256, found) = complete().finish()
     if let checksum = request.checksum, let found, found != checksum.digest {
       throw TransferError(

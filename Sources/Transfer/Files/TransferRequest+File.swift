@@ -39,6 +39,6 @@ extension TransferRequest {
     return TransferOutcome(
       httpStatus: nil, validators: nil, mayBeStored: false, finalURL: location.redacted, bytes: body.bytes,
       received: body.bytes,
-      sha256: try body.finish() ?? "", contentType: nil, requests: RequestCount(), seconds: seconds, answer: nil)
+      sha256: try body.finish(), contentType: nil, requests: RequestCount(), seconds: seconds, answer: nil)
   }
 }
