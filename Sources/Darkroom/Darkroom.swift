@@ -37,24 +37,6 @@ package final class Darkroom {
     case stop
   }
 
-  /// The outcome of the jobs of this process.
-  package struct Summary: Sendable {
-    /// The states of ended jobs. A job whose failures are accepted has succeeded.
-    package let states: Set<JobOutcome.State>
-    /// Whether a job could not be processed, or its manifest could not be moved.
-    package let hadTrouble: Bool
-    /// Whether a named manifest does not exist or cannot be read.
-    package let isMissing: Bool
-    /// Whether work is left for the next start: `--max-duration` ran out, a manifest was being written, no host answered, or
-    /// options are missing.
-    package let isUnfinished: Bool
-    /// The number of ignored files in the inbox.
-    package let ignored: Int
-
-    /// Whether there was nothing to do.
-    package var isIdle: Bool { states.isEmpty && !hadTrouble && !isMissing && !isUnfinished }
-  }
-
   private let services: Services
   private let mailbox: Mailbox<Message>
   private let watcher: InboxWatcher
@@ -69,6 +51,12 @@ package final class Darkroom {
   package var publish: (Status) -> Void {
     get { outputs.publish }
     set { outputs.publish = newValue }
+  }
+
+  /// The least time between two statuses, in seconds, unless a job enters another phase. Default: 1.
+  package var statusInterval: Double {
+    get { outputs.interval }
+    set { outputs.interval = newValue }
   }
 
   /// Called by each iteration of the loop with the time, as `Clock.monotonicSeconds`. Returns when the loop must run again
@@ -88,6 +76,10 @@ package final class Darkroom {
 
   /// When the time of `run` ends, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
   private var timeLimit: Double?
+
+  /// When the kernel's notices of the inbox are first asked for, as `Clock.monotonicSeconds`. `run` asks late, since the kernel
+  /// takes about 10 ms to close an inotify descriptor, a fifth of the time of a short run.
+  private var watchBegins = 0.0
 
   /// When the loop last began to wait, as `Clock.monotonicMilliseconds`.
   private var waitBegan = Clock.monotonicMilliseconds
@@ -138,7 +130,9 @@ package final class Darkroom {
   /// - Parameter names: Names for files that have none of their own, by path.
   /// - Throws: `StopError.missing` when none of the named files can be a manifest.
   package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
-    timeLimit = configuration.maxDuration.map { Clock.monotonicSeconds + $0 }
+    let now = Clock.monotonicSeconds
+    timeLimit = configuration.maxDuration.map { now + $0 }
+    watchBegins = now + 0.1
     let inbox = folders.inbox.path
     var missing: [StopError] = []
     let named = try manifests.compactMap { file in
@@ -301,7 +295,7 @@ package final class Darkroom {
       try waitLimits.check(jobs, inboxTrouble: inboxTrouble, now: now)
     }
     let latest = keepAlive(now)
-    watcher.beginWatching()
+    if now >= watchBegins { watcher.beginWatching() }
     waitBegan = Clock.monotonicMilliseconds
     mailbox.wait(alongside: watcher.descriptor, seconds: min(timeToWait(now), max(0, (latest ?? .infinity) - now)))
     return true
@@ -479,6 +473,7 @@ package final class Darkroom {
     }
     wake(at: jobs.pending.room.nextPaceCheck)
     wake(at: outputs.due(jobs))
+    if now < watchBegins { wake(at: watchBegins) }
     if let ending { return min(wait, max(0.05, ending.deadline - now)) }
     wake(at: jobs.suspension.due)
     if jobs.table.queue.goal != .watch { wake(at: waitLimits.deadline) }

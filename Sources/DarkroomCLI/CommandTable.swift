@@ -18,6 +18,9 @@ enum CommandTable {
   /// - Throws: `UsageError` that names the nearest command, or all of them.
   static func command(named name: String) throws -> any Command {
     if let command = all.first(where: { $0.name == name }) { return command }
+    if OptionTable.option(named: name) != nil || name == "version" {
+      throw UsageError("unknown command \"\(name)\"; did you mean \"--\(name)\"?")
+    }
     throw UsageError(NearestName.unknown("command", name, among: all.map(\.name)))
   }
 }

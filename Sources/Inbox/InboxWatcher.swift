@@ -29,7 +29,7 @@ package final class InboxWatcher {
   }
 
   private(set) var inbox: Inbox
-  /// nil until the caller waits for the first time.
+  /// nil before `beginWatching()`.
   private var watch: FolderWatch?
   private var settling: Settling
   private var schedule = ScanSchedule()
@@ -75,7 +75,7 @@ package final class InboxWatcher {
 
   /// Begins to receive the kernel's notices, once. What has changed before is found by a scan, which is then due at once.
   ///
-  /// A process that has nothing to wait for never calls it: the kernel takes 10 to 20 ms to close an inotify descriptor.
+  /// A process that ends soon should not call it: the kernel takes 10 to 20 ms to close an inotify descriptor.
   package func beginWatching() {
     guard watch == nil else { return }
     watch = FolderWatch(folder: inbox.path)

@@ -74,7 +74,7 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
       if let kind = try OtherKind(of: ManifestFile(path: path, isCompressed: false)) {
         refusal = "it is \(kind.name), not a manifest; \(kind.remedy)"
       }
-    } catch let error as SystemError where error.code == ENOENT {
+    } catch let error as SystemError {
       refusal = "\(systemMessage(error.code)); besides, \(refusal)"
     } catch {}
     return .missing(path, refusal)

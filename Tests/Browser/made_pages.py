@@ -55,7 +55,8 @@ class MadePages:
         entries = [{"index": number, "name": f"entry {number}", "state": "filtered", "url": links[number % len(links)],
                     "final_url": links[(number + 1) % len(links)], "filters": "none", "priority": "normal", "attempts": 1,
                     "output": {"file": file, "width": 4, "height": 3, "bytes": 5, "format": "jpeg", "sha256": "0"},
-                    "source": {"bytes": 5, "sha256": "0"}, "original": files[-1 - number], "preview": file}
+                    "source": {"bytes": 5, "sha256": "0"}, "original": files[-1 - number], "preview": file,
+                    "warnings": [{"code": "<b>damage</b>", "message": "<i>"}] if number == 0 else None}
                    for number, file in enumerate(files)]
         page = self.made_page("job.html", {"head": {"job": "<b>x</b>", "state": "<i>"}, "entries": entries, "entries_total": 12})
         for number in range(len(files)):
@@ -64,6 +65,8 @@ class MadePages:
             away = page.run("[...document.links].filter((link) => link.id !== 'up' && !link.href.startsWith(new URL('.', location).href))"
                             ".map((link) => link.href)")
             assert not away, f"{files[number]}: {away}"
+        marked = page.run("[...document.querySelectorAll('.tile')].map((tile) => tile.textContent.includes('⚠ with warnings: <b>damage</b>; '))")
+        assert marked[0] and not any(marked[1:]), marked
         page.problems = [text for text in page.problems if "ERR_FILE_NOT_FOUND" not in text]
         self.finish(page)
         jobs = [{"name": link, "state": "failed", "page": link, "report": link} for link in links + files[:7]]

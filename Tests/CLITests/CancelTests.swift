@@ -230,7 +230,7 @@ import Testing
     try server.release(10)
     #expect(try watch.waitForLine(containing: "the report of job job cannot be worked on now") != nil)
     if how == "cancel" {
-      try cancel("job").expect(status: 0)
+      #expect(try cancel("job").expect(status: 0).error == "cancelling job\n")
     } else {
       try remove("job.txt")
     }

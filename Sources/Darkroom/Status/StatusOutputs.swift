@@ -13,6 +13,12 @@ final class StatusOutputs {
   /// Called with each new status while jobs are processed. Default: does nothing.
   var publish: (Status) -> Void = { _ in }
 
+  /// As in `StatusWriter`.
+  var interval: Double {
+    get { file.interval }
+    set { file.interval = newValue }
+  }
+
   init(_ file: StatusWriter, _ metrics: MetricsFile, _ gallery: GalleryFeed) {
     (self.file, self.metrics, self.gallery) = (file, metrics, gallery)
   }

@@ -12,6 +12,9 @@ final class StatusWriter {
   private let folder: OpenFolder
   private let inbox: String
   private let outbox: String
+  /// The least time between two statuses that are not urgent, in seconds. Default: 1.
+  var interval = 1.0
+
   private let start = ProcessStart.of(Int(getpid()))
   private var next = 0.0
 
@@ -30,7 +33,7 @@ final class StatusWriter {
   }
 
   /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, or when a live
-  /// job is neither in the inbox nor in the file, so that `wait` finds it; otherwise at most once per second.
+  /// job is neither in the inbox nor in the file, so that `wait` finds it; otherwise at most once per `interval`.
   /// - Parameters:
   ///   - open: The manifests that a process has open for writing.
   ///   - inboxError: Why the inbox cannot be read; nil when it can.
@@ -49,7 +52,7 @@ final class StatusWriter {
     }
     due = nil
     lastStages = stages
-    next = now + 1
+    next = now + interval
     var status = status(of: jobs, ignored: ignored, open: open)
     status.inbox_error = inboxError
     if isLockWaitOver { status.lock_wait_over = true }

@@ -25,7 +25,7 @@ struct CancelCommand: Command {
       invocation.console.note("there is nothing to cancel")
     } else if !asked.isRunning {
       invocation.console.note("no instance is running; the next one cancels " + asked.jobs.joined(separator: ", "))
-    } else if isAll {
+    } else {
       invocation.console.note("cancelling " + asked.jobs.joined(separator: ", "))
     }
     return .success

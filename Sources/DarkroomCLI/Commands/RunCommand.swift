@@ -48,6 +48,7 @@ struct RunCommand: Command {
         try Darkroom.repairingLedger(
           configuration: configuration, retry: retry, observe: invocation.console.handle
         ) { darkroom in
+          darkroom.statusInterval = invocation.console.statusInterval
           darkroom.publish = invocation.console.show
           signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))
           return try darkroom.run(

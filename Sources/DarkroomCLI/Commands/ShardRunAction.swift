@@ -69,6 +69,7 @@ struct ShardRunAction {
         perform: { run, keepAlive in
           try Darkroom.repairingLedger(configuration: run.configuration, retry: retry, observe: console.handle) {
             darkroom in
+            darkroom.statusInterval = console.statusInterval
             darkroom.publish = console.show
             darkroom.keepAlive = { keepAlive($0, darkroom.stop) }
             signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))

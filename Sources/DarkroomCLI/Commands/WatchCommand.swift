@@ -30,6 +30,7 @@ struct WatchCommand: Command {
           service.handle(event)
         }
       ) { darkroom in
+        darkroom.statusInterval = invocation.console.statusInterval
         darkroom.publish = { status in
           invocation.console.show(status)
           service.show(status)

@@ -1,3 +1,5 @@
+import System
+
 /// A parsed command line: the command, its operands, and its options.
 struct Arguments: Equatable {
   var command: String?
@@ -24,7 +26,7 @@ struct Arguments: Equatable {
       } else if word.hasPrefix("--") {
         try parseLong(word.dropFirst(2), &words)
       } else if word.hasPrefix("-"), word != "-" {
-        for letter in word.dropFirst() { try parseShort(letter) }
+        for letter in word.dropFirst() { try parseShort(letter, of: word) }
       } else if command == nil {
         command = word
       } else {
@@ -39,7 +41,7 @@ struct Arguments: Equatable {
     let name = String(parts.first ?? "")
     if name == "help" { return wantsHelp = true }
     if name == "version" { return wantsVersion = true }
-    guard let option = OptionTable.option(named: name) else { throw Self.unknown(name) }
+    guard let option = OptionTable.option(named: name) else { throw Self.unknown("--" + name) }
     let attached = parts.count == 2 ? String(parts[1]) : nil
     guard let valueName = option.valueName else {
       guard attached == nil else { throw UsageError("--\(name) takes no value") }
@@ -51,15 +53,15 @@ struct Arguments: Equatable {
     options.append(Given(name: name, value: value))
   }
 
-  private mutating func parseShort(_ letter: Character) throws {
+  private mutating func parseShort(_ letter: Character, of word: String) throws {
     if letter == "h" { return wantsHelp = true }
-    guard let option = OptionTable.all.first(where: { $0.letter == letter }) else {
-      throw UsageError("unknown option \"-\(letter)\"")
-    }
+    guard let option = OptionTable.all.first(where: { $0.letter == letter }) else { throw Self.unknown(word) }
     options.append(Given(name: option.name, value: ""))
   }
 
-  private static func unknown(_ name: String) -> UsageError {
-    .unknown("option", "--" + name, prefix: "--", among: OptionTable.all.map { "--" + $0.name })
+  /// - Parameter word: The option as given, with its dashes, without a value.
+  private static func unknown(_ word: String) -> UsageError {
+    let nearest = NearestName.nearest(to: String(word.drop { $0 == "-" }), among: OptionTable.all.map(\.name))
+    return UsageError("unknown option \"\(word)\"" + (nearest.map { "; did you mean \"--\($0)\"?" } ?? ""))
   }
 }

@@ -51,6 +51,9 @@ final class Console {
     if case .jobEnded(let summary) = event, !isJSON { result(summary.report) }
   }
 
+  /// How often the progress should be shown, in seconds: seldom where nothing is drawn, since others read the status too.
+  var statusInterval: Double { display.isEnabled ? 0.2 : 1 }
+
   /// Shows the progress of the live jobs.
   func show(_ status: Status) { display.update { $0.update(status) } }
 

@@ -22,13 +22,21 @@ struct PropertyListManifest: ManifestFormat {
     do {
       list = try PropertyListSerialization.propertyList(from: data, format: &format)
     } catch {
-      let reason = (error as NSError).userInfo["NSDebugDescription"] as? String
-      throw ManifestProblem(.syntax, reason ?? "this is not a property list", at: .file)
+      throw Self.problem(for: error)
     }
     guard format != .openStep else {
       throw ManifestProblem(.syntax, "a property list must be XML or binary, not the old text format", at: .file)
     }
     try ManifestTree(convert(list, at: []), fields).read(yield)
+  }
+
+  /// The error of Foundation, whose description usually ends in ` on line 4` or ` at line 4`.
+  private static func problem(for error: any Error) -> ManifestProblem {
+    let text = (error as NSError).userInfo["NSDebugDescription"] as? String ?? "this is not a property list"
+    guard let match = text.wholeMatch(of: /(.+) (?:on|at) line ([0-9]+)/), let line = Int(match.2) else {
+      return ManifestProblem(.syntax, text, at: .file)
+    }
+    return ManifestProblem(.syntax, String(match.1), at: .line(line))
   }
 
   private func convert(_ value: Any, at path: [String]) throws(ManifestProblem) -> JSONValue {

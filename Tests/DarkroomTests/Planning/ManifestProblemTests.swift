@@ -39,6 +39,8 @@ import TestSupport
       ("m.plist", "(a, b)", "syntax @ "), ("m.plist", "bplist00", "syntax @ "),
       ("m.plist", "<plist><array>", "syntax @ "),
       ("m.plist", "<html><body/></html>", "syntax @ "),
+      ("m.plist", "<plist>\n<dict>\n<ky>a</ky></dict></plist>", "syntax @ line 3"),
+      ("m.plist", "<plist>\n<dict><string>a</string></dict></plist>", "syntax @ line 2"),
       ("m.plist", PropertyList.xml(body: "<string>http://h/a</string>"), "wrong-type @ "),
       ("m.plist", PropertyList.xml(body: "<array><date>2024-01-01T00:00:00Z</date></array>"), "wrong-type @ [0]"),
       ("m.plist", PropertyList.xml(body: "<dict><key>a</key><data>AAAA</data></dict>"), "wrong-type @ a"),
