@@ -16,6 +16,9 @@ package final class DeliveryQueue: Sendable {
   /// The least time between batches while a job waits for one.
   static let urgentSpacing = Duration.milliseconds(5)
 
+  /// The least time between batches if nothing else will come that could share one.
+  private static let noSpacing = Duration.zero
+
   /// A message about a batch.
   package enum Message: Sendable {
     /// The rows of these records are durable.
@@ -86,8 +89,8 @@ package final class DeliveryQueue: Sendable {
 
   private struct Waiting {
     var batch = Batch()
-    var isScheduled = false
-    var isUrgentlyScheduled = false
+    /// The least time, since the last batch, after which the next is scheduled; nil when none is.
+    var spacing: Duration?
     var lastBatch: ContinuousClock.Instant?
   }
 
@@ -145,14 +148,17 @@ package final class DeliveryQueue: Sendable {
   /// Submits a terminal record.
   /// - Parameter isUrgent: Whether a job waits for it.
   package func deliver(_ record: PhotoRecord, isUrgent: Bool) {
-    add(isUrgent: isUrgent) { $0.records.append(record) }
+    add(after: isUrgent ? Self.urgentSpacing : Self.spacing) { $0.records.append(record) }
   }
 
   /// Submits the staged source of a record that has not ended.
-  package func deliver(originalOf record: PhotoRecord) { add(isUrgent: false) { $0.originals.append(record) } }
+  package func deliver(originalOf record: PhotoRecord) { add(after: Self.spacing) { $0.originals.append(record) } }
 
   /// Submits the documents of a run whose rows are all durable.
-  package func deliver(_ report: ReportDelivery) { add(isUrgent: true) { $0.reports.append(report) } }
+  /// - Parameter isAlone: Whether nothing else will come that could share the batch. Default: no.
+  package func deliver(_ report: ReportDelivery, isAlone: Bool = false) {
+    add(after: isAlone ? Self.noSpacing : Self.urgentSpacing) { $0.reports.append(report) }
+  }
 
   /// Records a job whose snapshot is synced, and waits until the record is durable.
   /// - Parameter pauses: The current pauses.
@@ -172,12 +178,12 @@ package final class DeliveryQueue: Sendable {
   }
 
   /// Submits a job whose snapshot is synced.
-  func accept(_ acceptance: Acceptance) { add(isUrgent: true) { $0.acceptances.append(acceptance) } }
+  func accept(_ acceptance: Acceptance) { add(after: Self.urgentSpacing) { $0.acceptances.append(acceptance) } }
 
   /// Records changes with the next batch, before items that are submitted later.
   package func record(_ changes: [LedgerChange], syncing folders: [String] = []) {
     guard !changes.isEmpty || !folders.isEmpty else { return }
-    add(isUrgent: false) {
+    add(after: Self.spacing) {
       $0.changes += changes
       $0.folders.formUnion(folders)
     }
@@ -198,19 +204,20 @@ package final class DeliveryQueue: Sendable {
   package func rest(run: Int) { logs.rest(run) }
 
   /// Delivers what was submitted soon: nothing else is in progress that could share the batch.
-  package func hurry() { add(isUrgent: true) { _ in } }
+  /// - Parameter isAlone: Whether nothing else will come, either. Default: no.
+  package func hurry(isAlone: Bool = false) { add(after: isAlone ? Self.noSpacing : Self.urgentSpacing) { _ in } }
 
-  /// Whether the next batch is due after `urgentSpacing`.
-  var isHurried: Bool { waiting.withLock { $0.isUrgentlyScheduled } }
+  /// Whether the next batch is due after `urgentSpacing` or earlier.
+  var isHurried: Bool { waiting.withLock { $0.spacing.map { $0 <= Self.urgentSpacing } == true } }
 
-  private func add(isUrgent: Bool, _ body: (inout Batch) -> Void) {
+  /// Whether the next batch is due at once.
+  var isAlone: Bool { waiting.withLock { $0.spacing == Self.noSpacing } }
+
+  private func add(after spacing: Duration, _ body: (inout Batch) -> Void) {
     let delay: Duration? = waiting.withLock { waiting in
       body(&waiting.batch)
-      guard !waiting.batch.isEmpty else { return nil }
-      guard isUrgent ? !waiting.isUrgentlyScheduled : !waiting.isScheduled else { return nil }
-      waiting.isScheduled = true
-      if isUrgent { waiting.isUrgentlyScheduled = true }
-      let spacing = isUrgent ? Self.urgentSpacing : Self.spacing
+      guard !waiting.batch.isEmpty, waiting.spacing.map({ spacing < $0 }) != false else { return nil }
+      waiting.spacing = spacing
       return waiting.lastBatch.map { max(.zero, spacing - $0.duration(to: .now)) } ?? .zero
     }
     guard let delay else { return }

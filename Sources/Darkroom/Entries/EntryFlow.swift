@@ -130,7 +130,11 @@ final class EntryFlow {
       pending.checkFiles()
     }
     // Only now: while entries start, later results share the batch.
-    defer { if pending.inProgress.isEmpty, undelivered > held { delivery.hurry() } }
+    defer {
+      if pending.inProgress.isEmpty, undelivered > held {
+        delivery.hurry(isAlone: !hasOthers && runs.values.allSatisfy(\.waitsForDelivery))
+      }
+    }
     guard isOpen else { return }
     pending.adjustLimits(silent: scheduler.silentDownloads(now: Clock.monotonicMilliseconds))
     admitSuspects(now: now, hasOthers: hasOthers)

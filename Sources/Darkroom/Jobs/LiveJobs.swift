@@ -193,7 +193,7 @@ final class LiveJobs {
     case .recordCancelled(let run, let entries): work.recordCancelled(run, entries)
     case .recordSuperseded(let run, let plan, let hasBegun): work.recordSuperseded(run, plan, hasBegun: hasBegun)
     case .writeReport(let run, let reporting, let pauses): work.writeReport(run, reporting, pauses: pauses)
-    case .deliver(let report): delivery.deliver(report)
+    case .deliver(let report): delivery.deliver(report, isAlone: table.queue.isEmpty && runs.count == 1)
     case .closeLog(let run): delivery.forget(run: run)
     case .reuse(let index): planner.indexes.give(back: index)
     case .removeRequests(let run): removeRequests(for: run)

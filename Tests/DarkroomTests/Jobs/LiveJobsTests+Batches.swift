@@ -37,6 +37,24 @@ extension LiveJobsTests {
     engine.shutdown()
   }
 
+  @Test(arguments: [false, true])
+  func `the last results have a batch at once if no other job could share it`(hasOthers: Bool) throws {
+    try plan()
+    let run = try #require(jobs.runs.values.first)
+    jobs.act(.begin(run.number))
+    try deliveries.hold()
+    let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    try deliverNext(of: run)
+    jobs.flow.gate.isPaused = true
+    jobs.flow.admit(now: 8, configuration, cache: nil, hasOthers: hasOthers)
+    #expect(deliveries.queue.isHurried && !deliveries.queue.isAlone, "the other entry has not started yet")
+    try deliverNext(of: run)
+    jobs.flow.admit(now: 8, configuration, cache: nil, hasOthers: hasOthers)
+    #expect(deliveries.queue.isAlone == !hasOthers)
+    deliveries.release()
+    engine.shutdown()
+  }
+
   @Test func `the last results of a job are delivered at once`() throws {
     try plan()
     let run = try #require(jobs.runs.values.first)

@@ -36,7 +36,7 @@ import TestSupport
     arguments: [
       ("<integer>9223372036854775808</integer>", "bad-value @ [0].metadata"),
       ("<integer>0xffffffffffffffff</integer>", "bad-value @ [0].metadata"),
-      ("<integer>99999999999999999999</integer>", "syntax @ "),
+      ("<integer>99999999999999999999</integer>", "syntax @ line 1"),
       ("<real>1e999</real>", "bad-value @ [0].metadata"), ("<real>nan</real>", "bad-value @ [0].metadata"),
       ("<real>-inf</real>", "bad-value @ [0].metadata"),
     ])
@@ -44,7 +44,7 @@ import TestSupport
     let body = "<array><dict><key>url</key><string>x</string><key>metadata</key>\(element)</dict></array>"
     let text = PropertyList.xml(body: body)
     #expect(try Planned(text, as: "m.plist").found == [expected])
-    guard expected != "syntax @ " else { return }
+    guard expected != "syntax @ line 1" else { return }
     let list = try PropertyListSerialization.propertyList(from: Data(text.utf8), format: nil)
     #expect(try Planned(PropertyList.binary(list), as: "m.plist").found == [expected])
   }
