@@ -78,8 +78,11 @@ package final class Darkroom {
   private var timeLimit: Double?
 
   /// When the kernel's notices of the inbox are first asked for, as `Clock.monotonicSeconds`. `run` asks late, since the kernel
-  /// takes about 10 ms to close an inotify descriptor, a fifth of the time of a short run.
+  /// takes about 10 ms to close an inotify descriptor, a third of the time of a short run.
   private var watchBegins = 0.0
+
+  /// How often the inbox is looked at before that, in seconds.
+  private static let lookInterval = 0.1
 
   /// When the loop last began to wait, as `Clock.monotonicMilliseconds`.
   private var waitBegan = Clock.monotonicMilliseconds
@@ -132,7 +135,7 @@ package final class Darkroom {
   package func run(manifests: [String] = [], called names: [String: String] = [:]) throws -> Summary {
     let now = Clock.monotonicSeconds
     timeLimit = configuration.maxDuration.map { now + $0 }
-    watchBegins = now + 0.1
+    watchBegins = now + 1
     let inbox = folders.inbox.path
     var missing: [StopError] = []
     let named = try manifests.compactMap { file in
@@ -473,7 +476,7 @@ package final class Darkroom {
     }
     wake(at: jobs.pending.room.nextPaceCheck)
     wake(at: outputs.due(jobs))
-    if now < watchBegins { wake(at: watchBegins) }
+    if now < watchBegins { wake(at: now + Self.lookInterval) }
     if let ending { return min(wait, max(0.05, ending.deadline - now)) }
     wake(at: jobs.suspension.due)
     if jobs.table.queue.goal != .watch { wake(at: waitLimits.deadline) }

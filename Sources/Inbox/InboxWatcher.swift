@@ -31,6 +31,8 @@ package final class InboxWatcher {
   private(set) var inbox: Inbox
   /// nil before `beginWatching()`.
   private var watch: FolderWatch?
+  /// The folder at the last look at it; nil before the first, and after `beginWatching()`.
+  private var seen: FileIdentity?
   private var settling: Settling
   private var schedule = ScanSchedule()
   private var interval: Double
@@ -75,9 +77,11 @@ package final class InboxWatcher {
 
   /// Begins to receive the kernel's notices, once. What has changed before is found by a scan, which is then due at once.
   ///
-  /// A process that ends soon should not call it: the kernel takes 10 to 20 ms to close an inotify descriptor.
+  /// A process that ends soon should not call it: the kernel takes 10 to 20 ms to close an inotify descriptor. Until then
+  /// `isScanDue` looks whether names in the folder have changed.
   package func beginWatching() {
     guard watch == nil else { return }
+    seen = nil
     watch = FolderWatch(folder: inbox.path)
     scanNow()
   }
@@ -100,12 +104,17 @@ package final class InboxWatcher {
   /// Makes the next scan due at once.
   package func scanNow() { schedule.scanNow() }
 
-  /// Handles the kernel's notices.
+  /// Handles the kernel's notices, or looks at the folder.
   /// - Returns: Whether a scan is due.
   package func isScanDue(now: Double) -> Bool {
-    for notice in watch?.notices() ?? [] {
-      settling.note(notice)
-      schedule.note(isUrgent: notice.isAboutLock)
+    if let watch {
+      for notice in watch.notices() {
+        settling.note(notice)
+        schedule.note(isUrgent: notice.isAboutLock)
+      }
+    } else if let found = try? inbox.folder.status().identity {
+      if let seen, seen != found { schedule.note(isUrgent: false) }
+      seen = found
     }
     return now >= schedule.due
   }

@@ -81,6 +81,20 @@ import TestSupport
     #expect(!watcher.isScanDue(now: 0))
   }
 
+  @Test func `a change of the folder is found by a look before notices are asked for`() throws {
+    let watcher = try watcher()
+    let began = Clock.monotonicSeconds
+    func isScanDue() -> Bool { watcher.isScanDue(now: began + 0.9) }
+    #expect(isScanDue(), "the first scan")
+    _ = try watcher.scan(now: began) { $0.manifests }
+    _ = isScanDue()
+    #expect(!isScanDue(), "of an interval of 1 s")
+    try root.write("x", as: "inbox/b.lock")
+    // Kernels may give the same time to changes within 4 ms.
+    try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+    #expect(isScanDue())
+  }
+
   @Test func `a folder with the file that this process wrote is the inbox, whatever its inode, and is watched`() throws
   {
     let watcher = try watcher()
