@@ -93,7 +93,8 @@ enum Program {
       .tryAgain
     case StopError.missing: .missing
     case let error where error.isOutOfSpace: .tryAgain
-    case StopError.outbox, StopError.machine, is StandardOutput.Failure, is SystemError, is SQLiteError, is LedgerError:
+    case StopError.outbox, StopError.machine, StopError.limit: .cannotWrite
+    case is StandardOutput.Failure, is SystemError, is SQLiteError, is LedgerError:
       .cannotWrite
     default: .internalError
     }

@@ -49,6 +49,14 @@ package struct History {
       || JobFolder.isManifest(name)
   }
 
+  /// The name of the job's run that sorts last, from its report and `history`; nil when there is none, and when it cannot be read.
+  package var lastRun: String? {
+    guard let job = try? folder.open() else { return nil }
+    let earlier = ((try? job.folder("history").names()) ?? []).compactMap(\.text)
+    let last = [(try? reportHead(in: job))?.runID].compactMap { $0 }
+    return (earlier + last).filter(RunID.isMade).max()
+  }
+
   /// The earlier run's name, from its report, or from the folder's modification time.
   /// - Throws: `SystemError` when the report may be read later.
   private func earlierRun(in job: OpenFolder) throws(SystemError) -> String {

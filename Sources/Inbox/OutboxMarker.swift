@@ -17,7 +17,7 @@ package enum OutboxMarker {
 
   /// How a folder differs from the outbox that was used before.
   package enum Difference {
-    /// A folder without jobs and without a marker.
+    /// No folder, or one without jobs and without a marker.
     case missing
     /// Another outbox.
     case other
@@ -33,7 +33,12 @@ package enum OutboxMarker {
   /// The difference between an outbox and the one that was used before; nil when it is the same.
   /// - Parameter known: The marker of the outbox that was used before.
   package static func difference(of outbox: OutboxFolder, from known: String) throws(SystemError) -> Difference? {
-    let folder = try outbox.open()
+    let folder: OpenFolder
+    do {
+      folder = try outbox.open()
+    } catch  where error.cause == .missing {
+      return .missing
+    }
     let found = try read(folder)
     if found == known { return nil }
     guard found == nil else { return .other }
@@ -99,6 +104,17 @@ package struct KnownOutboxes: Sendable, Equatable {
   package init(notes: String) {
     let words = notes.split(separator: "\n").map { $0.split(separator: " ").map(String.init) }
     known = words.compactMap { $0.count == 3 && $0[0] == "outbox" ? Known(pathDigest: $0[1], marker: $0[2]) : nil }
+  }
+
+  /// How the folder at an outbox's path differs from the outbox that was used with an inbox; nil when it is the same, when there was
+  /// none, or when this user may not find out.
+  /// - Parameter inbox: The path of the inbox.
+  package static func difference(inbox: String, outbox: OutboxFolder) -> OutboxMarker.Difference? {
+    guard let file = try? OpenFolder(inbox).open(reading: Inbox.instanceFile),
+      let notes = try? InstanceLock.notes(of: file),
+      let known = KnownOutboxes(notes: notes).marker(of: outbox.path)
+    else { return nil }
+    return try? OutboxMarker.difference(of: outbox, from: known)
   }
 
   var notes: String { known.map { "outbox \($0.pathDigest) \($0.marker)\n" }.joined() }

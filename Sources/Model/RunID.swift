@@ -19,6 +19,15 @@ package enum RunID {
     return date.formatted(format) + "-" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
+  /// A name that sorts behind that of an earlier run, also after the clock was set back: then it has the earlier run's time and a
+  /// second.
+  /// - Parameter last: The name of the earlier run; nil for none.
+  package static func make(at date: Date = Date(), after last: String?) -> String {
+    let name = make(at: date)
+    guard let last, last >= name, let date = Self.date(of: last) else { return name }
+    return make(at: date + 1)
+  }
+
   /// Whether a text has the form of the names made here.
   package static func isMade(_ text: String) -> Bool { date(of: text) != nil }
 

@@ -22,6 +22,8 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
   case outbox(String)
   /// The machine has failed for so long that `run` gives up.
   case machine(reason: String, seconds: Double)
+  /// The system allows the process too little to begin.
+  case limit(String)
   /// An internal error.
   case broken(String)
 
@@ -29,7 +31,9 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
     switch self {
     case .busy(let folder, let process?): "another instance owns \(folder): process \(process)"
     case .busy(let folder, nil): "another instance owns \(folder)"
-    case .missing(let message), .taken(let message), .outbox(let message), .broken(let message): message
+    case .missing(let message), .taken(let message), .outbox(let message), .limit(let message),
+      .broken(let message):
+      message
     case .machine(let reason, let seconds):
       "tried again for \(seconds.formatted()) s; what is not done stays for the next start: \(reason)"
     case .unsettled(let files, let seconds):

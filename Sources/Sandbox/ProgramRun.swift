@@ -85,9 +85,9 @@ package struct ProgramRun: Sendable {
   }
 }
 
-/// Divides the output of a program into lines, of which the first ones count.
+/// Divides the output of a program into lines, of which the first ones and the last count.
 struct OutputLines {
-  /// The most lines.
+  /// The most lines before the last.
   static let maxLines = 100
 
   /// The most bytes of a line; the rest is cut off.
@@ -96,6 +96,7 @@ struct OutputLines {
   private var line: [UInt8] = []
   private var isCut = false
   private var count = 0
+  private var last = ""
 
   mutating func add(_ bytes: ArraySlice<UInt8>, _ print: (String) -> Void) {
     for byte in bytes {
@@ -111,13 +112,16 @@ struct OutputLines {
 
   private mutating func endLine(_ print: (String) -> Void) {
     count += 1
-    if count <= Self.maxLines { print(String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")) }
+    last = String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")
+    if count <= Self.maxLines { print(last) }
     (line, isCut) = ([], false)
   }
 
-  /// Ends the last line, and prints how many were left out.
+  /// Ends the last line. When lines were left out, prints how many, and the last, which often says why a program failed.
   mutating func end(_ print: (String) -> Void) {
     if !line.isEmpty { endLine(print) }
-    if count > Self.maxLines { print("… and \(count - Self.maxLines) more lines") }
+    let left = count - Self.maxLines
+    if left > 1 { print("… and \((left - 1).of("more line", "more lines"))") }
+    if left > 0 { print(last) }
   }
 }

@@ -5,6 +5,9 @@ package enum DescriptorLimit {
   /// The soft limit; 256 when it cannot be read.
   package static var current: Int { limit.map { Int(clamping: $0.rlim_cur) } ?? 256 }
 
+  /// With fewer libdispatch ends the process when it can create no descriptor for timers.
+  package static let least = 32
+
   /// Raises the soft limit to the hard one, to 65536 at most. A limit that cannot be changed stays.
   package static func raise() {
     guard var limit else { return }

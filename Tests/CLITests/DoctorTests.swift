@@ -71,6 +71,23 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: empty.path).isEmpty)
   }
 
+  @Test(arguments: [false, true])
+  func `an outbox that is not mounted has failed, as a start there does`(hasMountPoint: Bool) throws {
+    let home = try TemporaryFolder()
+    func darkroom(_ command: String) throws -> DarkroomProcess.Finished { try DarkroomProcess.run([command], in: home) }
+    for name in ["inbox", "outbox"] { try home.makeFolder(name) }
+    try home.write("", as: "inbox/job.txt")
+    _ = try darkroom("run")
+    try darkroom("doctor").expect(status: 0)
+    try FileManager.default.moveItem(atPath: home.file("outbox"), toPath: home.file("away"))
+    if hasMountPoint { try home.makeFolder("outbox") }
+    let found = try darkroom("doctor").expect(status: 1)
+    let expected = #/failed +outbox .*: the outbox that was used with this inbox is not here\n +→ mount it/#
+    #expect(found.output.contains(expected))
+    #expect(FileManager.default.fileExists(atPath: home.file("outbox")) == hasMountPoint)
+    try darkroom("run").expect(status: 73)
+  }
+
   @Test func `a named folder that is missing has failed, with a remedy`() throws {
     let finished = try DarkroomProcess.run(["doctor", "--inbox", "nowhere"], in: folders.folder).expect(status: 1)
     #expect(finished.output.contains(#/failed +options +--inbox: .*nowhere.*\n +→ /#))

@@ -87,12 +87,25 @@ import Testing
     try watch.stop()
   }
 
+  /// What a delivery of an original leaves that was interrupted: the file in staging, and the copy that it makes where files cannot
+  /// have two names.
+  private func leaveEarlyOriginal() throws {
+    let hidden = folders.outbox + "/.darkroom"
+    let snapshot = try #require(try FileManager.default.contentsOfDirectory(atPath: hidden + "/jobs").first)
+    let runID = snapshot.prefix { $0 != "." }
+    let staging = try #require(try FileManager.default.contentsOfDirectory(atPath: hidden + "/staging").first)
+    for name in ["1.early", "1.early.copy"] {
+      try Data("x".utf8).write(to: URL(fileURLWithPath: "\(hidden)/staging/\(staging)/\(runID)-\(name)"))
+    }
+  }
+
   @Test func `a job that was interrupted is no problem unless all must be done`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     try folders.drop("c.txt", server.url("1") + "\n" + server.url("2") + "\n")
     let run = try folders.start("run", ["--downloads", "2", "--filters", "none"])
     for _ in 0..<2 { _ = try server.nextRequest() }
     try run.kill()
+    try leaveEarlyOriginal()
     #expect(try check().status == 0)
     let (status, result) = try check(["--done", "--inbox", folders.inbox])
     #expect(status == 1)

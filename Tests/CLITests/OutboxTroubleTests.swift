@@ -64,6 +64,25 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
   }
 
+  @Test func `a running instance is known also when its default outbox is missing`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let home = try TemporaryFolder()
+    for name in ["inbox", "outbox"] { try home.makeFolder(name) }
+    try home.write(server.url("a") + "\n", as: "inbox/job.txt")
+    let watch = try DarkroomProcess(
+      ["watch", "--filters", "none", "--verbose", "--allow-net", "127.0.0.0/8"], in: home)
+    _ = try server.nextRequest()
+    try FileManager.default.moveItem(atPath: home.file("outbox"), toPath: home.file("away"))
+    let status = try DarkroomProcess.run(["status"], in: home).expect(status: 0).output
+    #expect(status.contains("process \(watch.processID) is running"), "\(status)")
+    #expect(status.contains("is not here. Is the outbox mounted? Nothing is lost"), "\(status)")
+    #expect(try DarkroomProcess.run(["cancel", "job"], in: home).expect(status: 0).error == "cancelling job\n")
+    #expect(!FileManager.default.fileExists(atPath: home.file("outbox")))
+    try FileManager.default.moveItem(atPath: home.file("away"), toPath: home.file("outbox"))
+    #expect(try watch.waitForLine(containing: "job: cancelled") != nil)
+    try watch.stop()
+  }
+
   @Test func `a start whose outbox is not mounted does not take what was being delivered for taken away`() throws {
     let folders = try DarkroomFolders()
     let moved = folders.folder.file("moved")

@@ -56,6 +56,7 @@ import Testing
     #expect(told.count { $0.contains("remedy for address-not-allowed: ") } == 1, "\(told)")
     let merged = try merge().expect(status: 1)
     #expect(merged.output == folders.outbox + "/cats/report.json\n")
+    try folders.checkOutbox()
     let report = try folders.report("cats")
     let data = try folders.contents("cats/report.json")
     #expect(try ReportSchema.violations(of: data) == "")

@@ -71,11 +71,16 @@ import Testing
     #expect(ending == .ended(.exited(4)) && lines == ["a"])
   }
 
-  @Test func `of much output the first lines are printed, and the rest is read`() throws {
+  @Test func `of much output the first lines and the last are printed, and the rest is read`() throws {
     let (ending, lines) = try run("head -c 3000 /dev/zero | tr '\\0' x; echo; seq 100000")
-    #expect(ending == .ended(.exited(0)) && lines.count == OutputLines.maxLines + 1)
+    #expect(ending == .ended(.exited(0)) && lines.count == OutputLines.maxLines + 2)
     #expect(lines[0] == String(repeating: "x", count: OutputLines.maxBytes) + "…" && lines[1] == "1")
-    #expect(lines.last == "… and 99901 more lines")
+    #expect(lines.suffix(2) == ["… and 99900 more lines", "100000"])
+  }
+
+  @Test(arguments: [(100, ["99", "100"]), (101, ["100", "101"]), (102, ["… and 1 more line", "102"])])
+  func `no line is said to be left out that is printed`(count: Int, end: [String]) throws {
+    #expect(try run("seq \(count)").1.suffix(2) == end)
   }
 
   @Test func `one that cannot be started is an error that names it`() throws {

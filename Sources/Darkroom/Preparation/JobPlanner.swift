@@ -33,7 +33,9 @@ struct JobPlanner: Sendable {
 
   /// - Parameter pauses: The current pauses.
   private func acceptance(during pauses: [LedgerPause]) -> Acceptance {
-    Acceptance(state: state, configuration: configuration) { [delivery] job, manifest in
+    Acceptance(
+      state: state, configuration: configuration, lastRun: { [outbox] in History(folder: outbox.job($0)).lastRun }
+    ) { [delivery] job, manifest in
       try delivery.accept(job, during: pauses.map { $0.clipped(to: manifest.accepted) })
     }
   }

@@ -1,4 +1,5 @@
 import Model
+import System
 
 extension Darkroom {
   /// Runs a command, and starts it once more when the ledger turns out to be damaged. After a clean end it is not
@@ -10,6 +11,11 @@ extension Darkroom {
     configuration: Configuration, retry: LocalRetry, observe: @escaping (Event) -> Void,
     _ work: (Darkroom) throws -> Summary
   ) throws -> Summary {
+    guard DescriptorLimit.current >= DescriptorLimit.least else {
+      throw StopError.limit(
+        "at most \(DescriptorLimit.current) files may be open at once, and \(DescriptorLimit.least) are needed: raise the hard limit "
+          + "(ulimit -Hn, LimitNOFILE)")
+    }
     func attempt() throws -> (Summary, damage: (any Error)?) {
       let darkroom = try Darkroom(configuration: configuration, retry: retry, observe: observe)
       do {

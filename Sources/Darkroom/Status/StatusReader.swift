@@ -141,12 +141,9 @@ package struct StatusReader {
   /// Why the folder at the outbox's path is not the outbox that was used with the inbox; nil when it is, or when this
   /// user may not find out.
   private var otherOutbox: String? {
-    guard let file = try? OpenFolder(configuration.inbox).open(reading: Inbox.instanceFile),
-      let notes = try? InstanceLock.notes(of: file),
-      let known = KnownOutboxes(notes: notes).marker(of: outbox.path),
-      let difference = try? OutboxMarker.difference(of: outbox, from: known)
-    else { return nil }
-    return "\(outbox.path): \(difference.text). Is the outbox mounted? Nothing is lost"
+    KnownOutboxes.difference(inbox: configuration.inbox, outbox: outbox).map {
+      "\(outbox.path): \($0.text). Is the outbox mounted? Nothing is lost"
+    }
   }
 
   /// The status from the inbox only.

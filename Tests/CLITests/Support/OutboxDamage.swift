@@ -125,6 +125,7 @@ struct OutboxDamage: CustomTestStringConvertible, Sendable {
     OutboxDamage("manifest-missing", "os.unlink('a/manifest.csv')"),
     OutboxDamage("manifest-digest", "append('a/manifest.csv', b'x')"),
     OutboxDamage("manifest-twice", "write('a/manifest.txt', 'x')"),
+    OutboxDamage("job-unreadable", "os.unlink('b/entries.jsonl'); os.mkdir('b/entries.jsonl')"),
     OutboxDamage("log-missing", "os.unlink('a/entries.jsonl')"),
     OutboxDamage("log-torn", "append('a/entries.jsonl', b'{\"index\":3,')"),
     OutboxDamage("log-row-missing", "write('a/entries.jsonl', b''.join(lines('a/entries.jsonl')[1:]))"),
