@@ -5,7 +5,7 @@ Whole processes in turn: darkroom, the codecs alone at the same settings (one co
 those for each format), Pillow and pyvips, for PNG with their defaults and at the same level. GIF, TIFF (LZW) and BMP become PNG, HEIC
 becomes JPEG; no library reads BMP alone, and pyvips has none for it and for HEIC.
 """
-import json, os, pathlib, random, sys, tempfile
+import argparse, json, os, pathlib, random, sys, tempfile
 
 from PIL import Image
 import pillow_heif
@@ -16,6 +16,9 @@ pillow_heif.register_heif_opener()
 
 WORKLOADS = {"png": ["png"], "webp": ["webp"], "mixed": ["jpg", "png", "webp"],
              "avif": ["avif"], "heic": ["heic"], "gif": ["gif"], "tiff": ["tif"], "bmp": ["bmp"]}
+
+# How many pictures, where it is not 100: some encoders take a second for each.
+PICTURES = {"png": 200, "webp": 200, "mixed": 200, "avif": 40}
 
 # What the program makes of sources, others as they are.
 RESULTS = {"gif": "png", "tif": "png", "bmp": "png", "heic": "jpg"}
@@ -82,7 +85,7 @@ def make_photographs(folder, extensions, count):
         image.save(folder / f"{number:04}.{extension}", **SOURCES[extension])
 
 
-def compare(workload, codecs, darkroom, count=200, rounds=3):
+def compare(workload, codecs, darkroom, count, rounds):
     extensions = WORKLOADS[workload]
     with tempfile.TemporaryDirectory() as name:
         work = pathlib.Path(name)
@@ -121,4 +124,12 @@ def compare(workload, codecs, darkroom, count=200, rounds=3):
 
 
 if __name__ == "__main__":
-    compare(sys.argv[1], pathlib.Path(sys.argv[2]).resolve(), sys.argv[3])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--pictures", type=int)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("workload", choices=WORKLOADS)
+    parser.add_argument("codecs", type=pathlib.Path)
+    parser.add_argument("darkroom")
+    options = parser.parse_args()
+    count = options.pictures or PICTURES.get(options.workload, 100)
+    compare(options.workload, options.codecs.resolve(), options.darkroom, count, options.rounds)
