@@ -17,7 +17,7 @@ pillow_heif.register_heif_opener()
 WORKLOADS = {"png": ["png"], "webp": ["webp"], "mixed": ["jpg", "png", "webp"],
              "avif": ["avif"], "heic": ["heic"], "gif": ["gif"], "tiff": ["tif"], "bmp": ["bmp"]}
 
-# How many pictures, where it is not 100: some encoders take a second for each.
+# How many pictures, where it is not 100. Some encoders of AVIF take a second for each.
 PICTURES = {"png": 200, "webp": 200, "mixed": 200, "avif": 40}
 
 # What the program makes of sources, others as they are.

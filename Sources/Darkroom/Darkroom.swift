@@ -78,10 +78,10 @@ package final class Darkroom {
   private var timeLimit: Double?
 
   /// When the kernel's notices of the inbox are first asked for, as `Clock.monotonicSeconds`. `run` asks late, since the kernel
-  /// takes about 10 ms to close an inotify descriptor, a third of the time of a short run.
+  /// takes 10 to 20 ms to close an inotify descriptor, half as long as a short run takes.
   private var watchBegins = 0.0
 
-  /// How often the inbox is looked at before that, in seconds.
+  /// After what time the inbox is looked at again before that, at the latest, in seconds.
   private static let lookInterval = 0.1
 
   /// When the loop last began to wait, as `Clock.monotonicMilliseconds`.

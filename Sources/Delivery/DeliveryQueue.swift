@@ -227,7 +227,8 @@ package final class DeliveryQueue: Sendable {
   private func deliverBatch() {
     var batch = waiting.withLock { waiting in
       let batch = waiting.batch
-      waiting = Waiting(lastBatch: .now)
+      // A timer of a batch that has been delivered sooner finds nothing.
+      waiting = Waiting(lastBatch: batch.isEmpty ? waiting.lastBatch : .now)
       return batch
     }
     held.withLock { held in

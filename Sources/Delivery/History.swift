@@ -32,7 +32,7 @@ package struct History {
   private func freeFolder(for names: [String], of job: OpenFolder) throws(SystemError) -> OpenFolder {
     let target = try folder.createDurably("history/" + earlierRun(in: job))
     for name in names where try target.status(of: name) != nil {
-      return try folder.createDurably("history/" + RunID.make())
+      return try folder.createDurably("history/" + RunID.make(after: runs))
     }
     return target
   }
@@ -49,13 +49,8 @@ package struct History {
       || JobFolder.isManifest(name)
   }
 
-  /// The name of the job's run that sorts last, from its report and `history`; nil when there is none, and when it cannot be read.
-  package var lastRun: String? {
-    guard let job = try? folder.open() else { return nil }
-    let earlier = ((try? job.folder("history").names()) ?? []).compactMap(\.text)
-    let last = [(try? reportHead(in: job))?.runID].compactMap { $0 }
-    return (earlier + last).filter(RunID.isMade).max()
-  }
+  /// The names in `history`: of runs, unless others have put something there; none when it cannot be read.
+  package var runs: [String] { ((try? folder.open("history").names()) ?? []).compactMap(\.text) }
 
   /// The earlier run's name, from its report, or from the folder's modification time.
   /// - Throws: `SystemError` when the report may be read later.

@@ -99,6 +99,19 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     return jobs.first
   }
 
+  /// The name that sorts last, of the runs that are in the ledger; nil when there are none.
+  package func newestRun() throws -> String? {
+    let query =
+      "SELECT max(run_id) FROM (SELECT max(run_id) AS run_id FROM jobs UNION SELECT max(run_id) FROM last_runs)"
+    return try perform { try $0.first(query) { $0.text(0) } ?? nil }
+  }
+
+  /// The names of the runs of a job that are in the ledger, ended or not.
+  package func runs(ofJob name: String) throws -> [String] {
+    let query = "SELECT run_id FROM jobs WHERE name = ?1 UNION SELECT run_id FROM last_runs WHERE job = ?1"
+    return try perform { try $0.all(query, [.text(name)]) { $0.text(0) ?? "" } }
+  }
+
   /// The remembered runs that have ended and were accepted last, the last one first.
   package func ended(limit: Int) throws -> [LedgerJob] {
     let clause = "WHERE state = 'ended' ORDER BY sequence DESC LIMIT ?"

@@ -19,13 +19,18 @@ package enum RunID {
     return date.formatted(format) + "-" + String(repeating: "0", count: 8 - digits.count) + digits
   }
 
-  /// A name that sorts behind that of an earlier run, also after the clock was set back: then it has the earlier run's time and a
-  /// second.
-  /// - Parameter last: The name of the earlier run; nil for none.
-  package static func make(at date: Date = Date(), after last: String?) -> String {
+  /// Makes a name that sorts behind those of earlier runs, also after the clock was set back: then it has the time of the last of
+  /// them and a second more.
+  /// - Parameter earlier: Their names; those of another form do not count.
+  package static func make(at date: Date = Date(), after earlier: some Sequence<String>) -> String {
     let name = make(at: date)
-    guard let last, last >= name, let date = Self.date(of: last) else { return name }
-    return make(at: date + 1)
+    guard let last = earlier.filter({ $0 >= name && isMade($0) }).max(), let began = Self.date(of: last) else {
+      return name
+    }
+    let seconds = date.timeIntervalSince1970
+    let later = make(at: began + 1 + (seconds - seconds.rounded(.down)))
+    // The form has no year 10000.
+    return isMade(later) ? later : name
   }
 
   /// Whether a text has the form of the names made here.

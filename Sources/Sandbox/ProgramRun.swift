@@ -96,7 +96,9 @@ struct OutputLines {
   private var line: [UInt8] = []
   private var isCut = false
   private var count = 0
-  private var last = ""
+
+  /// The last line that is not empty, of those after the first ones.
+  private var last: (bytes: [UInt8], isCut: Bool)?
 
   mutating func add(_ bytes: ArraySlice<UInt8>, _ print: (String) -> Void) {
     for byte in bytes {
@@ -112,16 +114,20 @@ struct OutputLines {
 
   private mutating func endLine(_ print: (String) -> Void) {
     count += 1
-    last = String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")
-    if count <= Self.maxLines { print(last) }
+    if count <= Self.maxLines { print(text(line, isCut)) } else if !line.isEmpty { last = (line, isCut) }
     (line, isCut) = ([], false)
   }
 
-  /// Ends the last line. When lines were left out, prints how many, and the last, which often says why a program failed.
+  private func text(_ line: [UInt8], _ isCut: Bool) -> String {
+    String(decoding: line, as: UTF8.self) + (isCut ? "…" : "")
+  }
+
+  /// Ends the last line. When lines were left out, prints how many, and the last of them that is not empty, which often says why a
+  /// program failed.
   mutating func end(_ print: (String) -> Void) {
     if !line.isEmpty { endLine(print) }
-    let left = count - Self.maxLines
-    if left > 1 { print("… and \((left - 1).of("more line", "more lines"))") }
-    if left > 0 { print(last) }
+    let left = count - Self.maxLines - (last == nil ? 0 : 1)
+    if left > 0 { print("… and \(left.of("more line", "more lines"))") }
+    if let last { print(text(last.bytes, last.isCut)) }
   }
 }

@@ -65,4 +65,28 @@ import Testing
     #expect(try start(folders, clock).finish().status == 0)
     #expect((0..<3600).contains(try folders.report("job").duration_s))
   }
+
+  @Test func `runs after the clock was set back count as later ones`() throws {
+    let (folders, clock) = (try DarkroomFolders(), try MovedClock())
+    let history = folders.outbox + "/job/history"
+    func run() throws -> String {
+      try folders.drop("job.json", "[\"coffee.jpg\"]")
+      let words = ["run"] + folders.named + folders.options + ["--filters", "none", "--keep-history", "1"]
+      try DarkroomProcess.run(words, in: folders.folder, environment: clock.environment).expect(status: 0)
+      return try folders.report("job").run_id
+    }
+    try clock.set(10 * 86_400)
+    let ahead = try [run(), run()]
+    try clock.set(0)
+    let later = try [run(), run(), run()]
+    #expect(ahead + later == (ahead + later).sorted())
+    // What was put aside within a minute stays.
+    #expect(Set(try FileManager.default.contentsOfDirectory(atPath: history)).isSuperset(of: later.prefix(2)))
+    for run in try FileManager.default.contentsOfDirectory(atPath: history) {
+      try FileManager.default.setAttributes([.modificationDate: Date() - 120], ofItemAtPath: history + "/" + run)
+    }
+    let last = try run()
+    #expect(last > later[2])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: history) == [later[2]])
+  }
 }

@@ -34,6 +34,8 @@ import Testing
     (["run", "--create=yes"], "takes no value"),
     (["run", "-x"], "unknown option \"-x\""),
     (["run", "-filters", "none"], "unknown option \"-filters\"; did you mean \"--filters\"?"),
+    (["run", "-filters=none"], "did you mean \"--filters\"?"),
+    (["run", "-help"], "did you mean \"--help\"?"),
     (["version"], "unknown command \"version\"; did you mean \"--version\"?"),
     (["grace"], "did you mean \"--grace\"?"),
     (["watch", "extra"], "extra"),

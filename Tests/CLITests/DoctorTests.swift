@@ -86,6 +86,7 @@ import Testing
     #expect(found.output.contains(expected))
     #expect(FileManager.default.fileExists(atPath: home.file("outbox")) == hasMountPoint)
     try darkroom("run").expect(status: 73)
+    try DarkroomProcess.run(["doctor", "--create"], in: home).expect(status: 0)
   }
 
   @Test func `a named folder that is missing has failed, with a remedy`() throws {

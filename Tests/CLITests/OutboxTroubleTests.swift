@@ -76,6 +76,8 @@ import Testing
     let status = try DarkroomProcess.run(["status"], in: home).expect(status: 0).output
     #expect(status.contains("process \(watch.processID) is running"), "\(status)")
     #expect(status.contains("is not here. Is the outbox mounted? Nothing is lost"), "\(status)")
+    let wait = try DarkroomProcess.run(["wait", "job", "--timeout", "0.1"], in: home).expect(status: 75)
+    #expect(!wait.error.contains("no instance is running"), "\(wait.error)")
     #expect(try DarkroomProcess.run(["cancel", "job"], in: home).expect(status: 0).error == "cancelling job\n")
     #expect(!FileManager.default.fileExists(atPath: home.file("outbox")))
     try FileManager.default.moveItem(atPath: home.file("away"), toPath: home.file("outbox"))

@@ -42,24 +42,4 @@ import Testing
     #expect(try folders.run(["--filters", "none", "--keep-history", "0"]).status == 0)
     #expect(try history().count == 1 && history() != left)
   }
-
-  @Test func `runs after the clock was set back count as later ones`() throws {
-    func run() throws -> String {
-      try folders.drop("job.json", "[\"coffee.jpg\"]")
-      try folders.run(["--filters", "none", "--keep-history", "1"]).expect(status: 0)
-      return try folders.report("job").run_id
-    }
-    let first = try run()
-    let ahead = "29990101T000000Z-00000000"
-    let report = folders.outbox + "/job/report.json"
-    let text = try String(contentsOfFile: report, encoding: .utf8).replacing(first, with: ahead)
-    try text.write(toFile: report, atomically: false, encoding: .utf8)
-    let second = try run()
-    #expect(second.hasPrefix("29990101T000001Z-"))
-    #expect(try history() == [ahead])
-    try age()
-    let third = try run()
-    #expect(third.hasPrefix("29990101T000002Z-"))
-    #expect(try history() == [second])
-  }
 }

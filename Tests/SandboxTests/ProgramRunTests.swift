@@ -81,6 +81,8 @@ import Testing
   @Test(arguments: [(100, ["99", "100"]), (101, ["100", "101"]), (102, ["… and 1 more line", "102"])])
   func `no line is said to be left out that is printed`(count: Int, end: [String]) throws {
     #expect(try run("seq \(count)").1.suffix(2) == end)
+    let last = try run("seq \(count); seq 3 | tr -d 0-9").1.last
+    #expect(last == (count > 100 ? end[1] : "… and \(count - 97) more lines"))
   }
 
   @Test func `one that cannot be started is an error that names it`() throws {

@@ -10,13 +10,15 @@ extension Doctor {
     let named = [("inbox", configuration.inbox)] + (other == nil ? [("outbox", configuration.outbox)] : [])
     let state = configuration.state == configuration.defaultState ? [] : [("state", configuration.state)]
     let fileRoot = configuration.transfer.fileRoot.map { [readable("file-root", $0)] } ?? []
-    return (named + state).flatMap { check($0, $1) } + [other].compactMap { $0 } + delivery() + space() + fileRoot
+    return (named + state).flatMap { check($0, $1) } + (other.map { [$0] } ?? delivery()) + space() + fileRoot
   }
 
   /// Nothing may be written into a folder under which the outbox is to be mounted.
   private var otherOutbox: Finding? {
     let outbox = OutboxFolder(path: configuration.outbox)
-    guard let difference = KnownOutboxes.difference(inbox: configuration.inbox, outbox: outbox) else { return nil }
+    guard !configuration.replacesOutbox,
+      let difference = KnownOutboxes.difference(inbox: configuration.inbox, outbox: outbox)
+    else { return nil }
     let consequence = difference == .missing ? "begins a new one here" : "uses this one from now on"
     return Finding(
       .failed, "outbox", "\(outbox.path): \(difference.text)", remedy: "mount it; \"run --create\" \(consequence)")

@@ -131,6 +131,11 @@ package struct Doctor {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     let text = limit.rlim_max == rlim_t.max ? "without limit" : "at most \(limit.rlim_max)"
+    guard limit.rlim_max >= DescriptorLimit.least else {
+      return Finding(
+        .failed, "descriptors", text + " open files and connections: \(DescriptorLimit.least) are needed",
+        remedy: "raise the hard limit (ulimit -Hn, LimitNOFILE) to 4096")
+    }
     guard limit.rlim_max < 1024 else { return Finding("descriptors", text + " open files and connections") }
     return Finding(
       .warning, "descriptors", text + " open files and connections: fewer downloads run at once",

@@ -206,7 +206,8 @@ final class LedgerRetention: Sendable {
       page: { try ledger.lastRuns(after: $0.job, $0.name, limit: $1) }, key: { Row(job: $0.job, name: $0.run) },
       commit: commit
     ) { [outbox] last in
-      guard let began = RunID.date(of: last.run)?.timeIntervalSince1970, now - began > Retention.lastRun,
+      // A name from a clock that was ahead is of the future.
+      guard let began = RunID.date(of: last.run)?.timeIntervalSince1970, abs(now - began) > Retention.lastRun,
         Self.isGone({ try outbox.status(of: last.job) })
       else { return nil }
       return .lastRun(job: last.job, run: last.run)

@@ -62,7 +62,7 @@ struct ProgramSender: NoticeSender {
     let result = Result { () throws(SystemError) in
       try ProgramRun(program, environment: environment, limit: limit).run(
         print: { line in
-          last = line
+          if !line.isEmpty { last = line }
           observe(.programOutput(job: notice.job, line: line))
         }, wait: wait)
     }

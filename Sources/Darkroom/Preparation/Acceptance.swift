@@ -10,8 +10,8 @@ struct Acceptance {
   let state: StateFolder
   let configuration: Configuration
 
-  /// The name of the last run of a job; nil when there is none. Default: none.
-  var lastRun: (_ job: String) -> String? = { _ in nil }
+  /// Makes the name of the next run of a job.
+  var nameRun: (_ job: String) throws -> String = { _ in RunID.make() }
 
   /// Records a job durably.
   let record: (LedgerJob, JobManifest) throws -> Void
@@ -34,7 +34,7 @@ struct Acceptance {
     path: String, called file: String? = nil, in inbox: OpenFolder?, job name: String, format: String,
     as expected: FileIdentity? = nil, isCancelled: () -> Bool = { false }
   ) throws -> LedgerJob? {
-    let runID = RunID.make(after: lastRun(name))
+    let runID = try nameRun(name)
     let file = file ?? Folder.name(of: path)
     guard let source = try openIfThere(path, in: inbox) else { return nil }
     let status = try source.status()

@@ -25,6 +25,7 @@ struct JobPlanner: Sendable {
   let delivery: DeliveryQueue
   let indexes: JobIndexPool
   let configuration: Configuration
+  let runNames: RunNames
 
   /// The journal of filtrations, for suspects; nil when there is none.
   var journal: FiltrationJournal?
@@ -34,7 +35,10 @@ struct JobPlanner: Sendable {
   /// - Parameter pauses: The current pauses.
   private func acceptance(during pauses: [LedgerPause]) -> Acceptance {
     Acceptance(
-      state: state, configuration: configuration, lastRun: { [outbox] in History(folder: outbox.job($0)).lastRun }
+      state: state, configuration: configuration,
+      nameRun: { [ledger, outbox, runNames] job in
+        try runNames.make { try ledger.runs(ofJob: job) + History(folder: outbox.job(job)).runs }
+      }
     ) { [delivery] job, manifest in
       try delivery.accept(job, during: pauses.map { $0.clipped(to: manifest.accepted) })
     }

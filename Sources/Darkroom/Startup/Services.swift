@@ -32,6 +32,7 @@ final class Services {
   private let opening: LedgerOpening
   private let downloads: DownloadCache
   private let indexes = JobIndexPool()
+  private let runNames: RunNames
 
   /// When earlier processes last wrote something, in milliseconds since 1970.
   private let lastActive: Int
@@ -48,6 +49,7 @@ final class Services {
     opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: !folders.isStagingNew)
     (ledger, notice) = try opening.open()
     earlier = try EarlierWork(folders, ledger)
+    runNames = RunNames(newest: try ledger.newestRun())
     try ledger.removeNotices(
       endedBefore: Clock.wallMilliseconds - NoticeVerdict.patience, except: configuration.notices)
     cacheSize = configuration.cacheSize
@@ -100,7 +102,7 @@ final class Services {
   private func planner(_ configuration: Configuration, _ delivery: DeliveryQueue) -> JobPlanner {
     JobPlanner(
       inbox: folders.inbox, outbox: folders.outbox, staging: folders.staging, state: folders.state, ledger: ledger,
-      delivery: delivery, indexes: indexes, configuration: configuration, journal: earlier.journal)
+      delivery: delivery, indexes: indexes, configuration: configuration, runNames: runNames, journal: earlier.journal)
   }
 
   /// Sets the configuration for entries and jobs that start from now on.

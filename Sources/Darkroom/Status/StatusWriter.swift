@@ -12,11 +12,12 @@ final class StatusWriter {
   private let folder: OpenFolder
   private let inbox: String
   private let outbox: String
-  /// The least time between two statuses that are not urgent, in seconds. Default: 1.
-  var interval = 1.0
-
   private let start = ProcessStart.of(Int(getpid()))
   private var next = 0.0
+
+  /// The least time between two statuses that are not urgent, in seconds; more when writing one takes more than a tenth of it. Default:
+  /// 1.
+  var interval = 1.0
 
   /// When a delayed change may be written, as `Clock.monotonicSeconds`; nil when there is none.
   private(set) var due: Double?
@@ -52,7 +53,7 @@ final class StatusWriter {
     }
     due = nil
     lastStages = stages
-    next = now + interval
+    defer { next = now + max(interval, 10 * (Clock.monotonicSeconds - now)) }
     var status = status(of: jobs, ignored: ignored, open: open)
     status.inbox_error = inboxError
     if isLockWaitOver { status.lock_wait_over = true }

@@ -59,9 +59,10 @@ struct Arguments: Equatable {
     options.append(Given(name: option.name, value: ""))
   }
 
-  /// - Parameter word: The option as given, with its dashes, without a value.
+  /// - Parameter word: The option as given, with its dashes.
   private static func unknown(_ word: String) -> UsageError {
-    let nearest = NearestName.nearest(to: String(word.drop { $0 == "-" }), among: OptionTable.all.map(\.name))
+    let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
+    let nearest = NearestName.nearest(to: String(name), among: OptionTable.all.map(\.name) + ["help", "version"])
     return UsageError("unknown option \"\(word)\"" + (nearest.map { "; did you mean \"--\($0)\"?" } ?? ""))
   }
 }

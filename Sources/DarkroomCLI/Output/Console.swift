@@ -51,7 +51,7 @@ final class Console {
     if case .jobEnded(let summary) = event, !isJSON { result(summary.report) }
   }
 
-  /// How often the progress should be shown, in seconds: seldom where nothing is drawn, since others read the status too.
+  /// How often there should be a new status, in seconds: seldom where nothing is drawn, since each is also written to the outbox.
   var statusInterval: Double { display.isEnabled ? 0.2 : 1 }
 
   /// Shows the progress of the live jobs.

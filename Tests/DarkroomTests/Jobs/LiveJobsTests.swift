@@ -40,7 +40,8 @@ import Transfer
         downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
       planner: JobPlanner(
         inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
-        delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration),
+        delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration,
+        runNames: RunNames(newest: nil)),
       lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
     try deliveries.root.write("http://h/a\nhttp://h/b\n", as: "inbox/a.txt")
     let fresh = jobs.table.queue.fresh(of: try inbox.scan().manifests)
