@@ -86,6 +86,10 @@ import Testing
     #expect(found.output.contains(expected))
     #expect(FileManager.default.fileExists(atPath: home.file("outbox")) == hasMountPoint)
     try darkroom("run").expect(status: 73)
+    for words in [["retry", "job"], ["wait", "job", "--timeout", "0.1"]] {
+      let told = try DarkroomProcess.run(words, in: home).error
+      #expect(told.contains("the outbox that was used with this inbox is not here. Is the outbox mounted?"), "\(told)")
+    }
     try DarkroomProcess.run(["doctor", "--create"], in: home).expect(status: 0)
   }
 

@@ -35,12 +35,13 @@ package struct JobWait {
   /// their reports exist. A manifest that cannot be removed from the inbox after its job has ended is not waited for.
   /// - Parameters:
   ///   - seconds: The timeout. Default: nil, none.
-  ///   - isAlone: Called once when there are open jobs and no instance is running.
+  ///   - isAlone: Called once when there are open jobs and no instance is running, with the reason why it is unknown which have not
+  ///     ended; nil when it is known.
   ///   - observe: Called several times per second with the status and the names of the jobs that have not ended.
   /// - Returns: The ended jobs in the given order, and the names of the others.
   /// - Throws: `StopError.missing` when there is no such job; `SystemError`.
   package func wait(
-    for jobs: [String], seconds: Double? = nil, isAlone: () -> Void,
+    for jobs: [String], seconds: Double? = nil, isAlone: (_ unknown: String?) -> Void,
     observe: (_ status: Status, _ open: [String]) -> Void = { _, _ in }
   ) throws -> (ended: [Ended], open: [String]) {
     let jobs = jobs.map(PortableName.job)
@@ -66,7 +67,7 @@ package struct JobWait {
       }
       observe(status, left.map { jobs[$0] })
       if !status.running, !hasTold {
-        isAlone()
+        isAlone(status.jobs_unknown)
         hasTold = true
       }
       let rest = deadline.map { max(0, $0 - Clock.monotonicSeconds) } ?? .infinity

@@ -84,6 +84,9 @@ package struct ManifestDrop {
       names = try folder.open().names()
     } catch {
       guard [ENOENT, ENOTDIR, ELOOP].contains(error.code) else { throw error }
+      if let difference = KnownOutboxes.difference(inbox: inbox, outbox: OutboxFolder(path: outbox)) {
+        throw StopError.missing("\(outbox): \(difference.text). Is the outbox mounted?")
+      }
       throw StopError.missing("there is no job \"\(job)\" in the outbox")
     }
     let manifests = names.compactMap(\.text).filter(JobFolder.isManifest)

@@ -36,7 +36,7 @@ package enum PauseCause: Sendable, Hashable {
   package var end: String {
     switch self {
     case .lock: description + " is gone"
-    case .disk: "the disk has room and can be written"
+    case .disk: "the outbox can be written, and its disk has room"
     case .memory: "there is memory again"
     }
   }

@@ -27,9 +27,10 @@ struct WaitCommand: Command {
     let isWanted = invocation.settings.verbosity != .quiet
     let display = LiveDisplay(StatusProgress(), on: screen, isWanted: isWanted)
     if display.isEnabled { Signals.clear(screen) }
-    let (ended, open) = try wait.wait(for: jobs, seconds: seconds) {
+    let (ended, open) = try wait.wait(for: jobs, seconds: seconds) { unknown in
+      let why = unknown.map { "which jobs have not ended is unknown: \($0)" }
       invocation.console.warn(
-        "no instance is running; waiting for one: \"darkroom run\" or \"darkroom watch\" starts it")
+        "no instance is running; " + (why ?? "waiting for one: \"darkroom run\" or \"darkroom watch\" starts it"))
     } observe: { status, open in
       display.update { $0.update(status, open: open) }
     }
