@@ -11,7 +11,7 @@ package enum OutboxMarker {
   package static func check(_ outbox: OutboxFolder, is known: String) throws {
     guard let difference = try difference(of: outbox, from: known) else { return }
     throw StopError.outbox(
-      "\(outbox.path): \(difference.text). Is the outbox mounted? With --create on the command line "
+      "\(difference.question(of: outbox.path)) With --create on the command line "
         + (difference == .missing ? "a new one begins here" : "this one is used from now on"))
   }
 
@@ -28,6 +28,9 @@ package enum OutboxMarker {
       case .other: "this is not the outbox that was used with this inbox, but another one"
       }
     }
+
+    /// The difference of the folder at a path, as a message that asks for the usual cause.
+    package func question(of path: String) -> String { "\(path): \(text). Is the outbox mounted?" }
   }
 
   /// The difference between an outbox and the one that was used before; nil when it is the same.

@@ -127,4 +127,27 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: ledger)) == bytes)
     #expect(!folders.exists(".darkroom/damaged"))
   }
+
+  /// After a clean end the start does not check the ledger.
+  @Test(arguments: ["jobs", "last_runs", "outputs", "names"])
+  func `damage that is found after a clean start is repaired in the same run`(table: String) throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "coffee.jpg\n")
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    let script = """
+      import sqlite3, sys
+      path = sys.argv[1] + "/.darkroom/ledger.sqlite"
+      with sqlite3.connect(path) as database:
+          size, = database.execute("PRAGMA page_size").fetchone()
+          root, = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [sys.argv[2]]).fetchone()
+      with open(path, "r+b") as file:
+          file.seek((root - 1) * size)
+          file.write(bytes([255]) * size)
+      """
+    _ = try TestPython.run(script, [folders.outbox, table])
+    try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
+    let repaired = try folders.run(["--filters", "none"]).expect(status: 0)
+    #expect(repaired.error.contains("the ledger was damaged"), "\(repaired.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2, reused: 1))
+  }
 }

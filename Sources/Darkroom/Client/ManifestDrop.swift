@@ -85,7 +85,7 @@ package struct ManifestDrop {
     } catch {
       guard [ENOENT, ENOTDIR, ELOOP].contains(error.code) else { throw error }
       if let difference = KnownOutboxes.difference(inbox: inbox, outbox: OutboxFolder(path: outbox)) {
-        throw StopError.missing("\(outbox): \(difference.text). Is the outbox mounted?")
+        throw StopError.missing(difference.question(of: outbox))
       }
       throw StopError.missing("there is no job \"\(job)\" in the outbox")
     }

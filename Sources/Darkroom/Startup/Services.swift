@@ -49,7 +49,7 @@ final class Services {
     opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: !folders.isStagingNew)
     (ledger, notice) = try opening.open()
     earlier = try EarlierWork(folders, ledger)
-    runNames = RunNames(newest: try ledger.newestRun())
+    runNames = RunNames(findNewest: ledger.newestRun)
     try ledger.removeNotices(
       endedBefore: Clock.wallMilliseconds - NoticeVerdict.patience, except: configuration.notices)
     cacheSize = configuration.cacheSize

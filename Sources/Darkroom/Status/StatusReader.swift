@@ -141,9 +141,8 @@ package struct StatusReader {
   /// Why the folder at the outbox's path is not the outbox that was used with the inbox; nil when it is, or when this
   /// user may not find out.
   private var otherOutbox: String? {
-    KnownOutboxes.difference(inbox: configuration.inbox, outbox: outbox).map {
-      "\(outbox.path): \($0.text). Is the outbox mounted? Nothing is lost"
-    }
+    KnownOutboxes.difference(inbox: configuration.inbox, outbox: outbox)
+      .map { $0.question(of: outbox.path) + " Nothing is lost" }
   }
 
   /// The status from the inbox only.

@@ -105,17 +105,18 @@ import TestSupport
   }
 
   @Test func `a run after the clock was set back sorts behind the earlier runs of its job, and no other is asked for`()
+    throws
   {
-    let names = RunNames(newest: "20300101T000000Z-fff00000")
+    let names = RunNames { "20300101T000000Z-fff00000" }
     let now = Date(timeIntervalSince1970: 1_700_000_000.5)
     let foreign = ["notes", "zzzzzzzz", "20999901T000000Z-00000000", ""]
-    #expect(names.make(at: now) { foreign + ["20200101T000000Z-00000000"] }.hasPrefix("20231114T221320Z-800"))
-    let later = names.make(at: now) { foreign + ["20291231T235959Z-ffffffff", "20200101T000000Z-00000000"] }
+    #expect(try names.make(at: now) { foreign + ["20200101T000000Z-00000000"] }.hasPrefix("20231114T221320Z-800"))
+    let later = try names.make(at: now) { foreign + ["20291231T235959Z-ffffffff", "20200101T000000Z-00000000"] }
     #expect(later.hasPrefix("20300101T000000Z-800"), "a second later, with the fraction of now")
-    #expect(names.make(at: now) { [later] }.hasPrefix("20300101T000001Z-800"))
-    let latest = names.make(at: now) { ["99991231T235959Z-00000000"] }
+    #expect(try names.make(at: now) { [later] }.hasPrefix("20300101T000001Z-800"))
+    let latest = try names.make(at: now) { ["99991231T235959Z-00000000"] }
     #expect(latest.hasPrefix("20231114T221320Z-800"), "there is none behind it")
-    let newest = names.make(at: now + 1e9) {
+    let newest = try names.make(at: now + 1e9) {
       Issue.record("no run of any job has a later name")
       return []
     }

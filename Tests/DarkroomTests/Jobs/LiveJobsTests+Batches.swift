@@ -6,6 +6,7 @@ import Transfer
 
 @testable import Darkroom
 @testable import Delivery
+@testable import Inbox
 @testable import Model
 
 /// Which results share a batch.
@@ -64,6 +65,23 @@ extension LiveJobsTests {
     #expect(!deliveries.queue.isHurried)
     try deliverNext(of: run)
     #expect(deliveries.queue.isHurried)
+    deliveries.release()
+    engine.shutdown()
+  }
+
+  @Test(arguments: [false, true])
+  func `the report of the only job has a batch at once`(isAnotherWaiting: Bool) throws {
+    try plan()
+    if isAnotherWaiting {
+      try deliveries.root.write("http://h/c\n", as: "inbox/b.txt")
+      let inbox = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil)
+      let fresh = jobs.table.queue.fresh(of: try inbox.scan().manifests)
+      jobs.table.queue.update(fresh, settled: fresh)
+    }
+    let report = try deliveries.report(deliveries.run(7))
+    try deliveries.hold()
+    jobs.perform([.deliver(report)])
+    #expect(deliveries.queue.isHurried && deliveries.queue.isAlone == !isAnotherWaiting)
     deliveries.release()
     engine.shutdown()
   }

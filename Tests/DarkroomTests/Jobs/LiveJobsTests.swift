@@ -41,7 +41,7 @@ import Transfer
       planner: JobPlanner(
         inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration,
-        runNames: RunNames(newest: nil)),
+        runNames: RunNames { nil }),
       lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
     try deliveries.root.write("http://h/a\nhttp://h/b\n", as: "inbox/a.txt")
     let fresh = jobs.table.queue.fresh(of: try inbox.scan().manifests)

@@ -24,7 +24,7 @@ import TestSupport
       inbox: try Inbox(path: deliveries.root.file("inbox"), extraLock: nil), outbox: outbox,
       state: deliveries.state, ledger: deliveries.ledger, delivery: deliveries.queue, indexes: JobIndexPool(),
       configuration: Configuration(filters: try Recipe(parsing: "none"), processors: 1),
-      runNames: RunNames(newest: nil))
+      runNames: RunNames { nil })
   }
 
   /// Accepts a manifest of the inbox and plans it.
