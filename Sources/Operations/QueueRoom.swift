@@ -18,7 +18,10 @@ package struct QueueRoom {
   /// The number of downloads that only wait for hosts that do not answer.
   private var silent = 0
   private let descriptors: Int
+  /// The entries of each priority, by rank.
   private var occupancy = Array(repeating: AdmissionWindow.Occupancy(), count: Entry.Priority.allCases.count)
+  /// Whether the window was full of entries when the last one came or left, by the rank of those to be admitted.
+  private var wasFull = Array(repeating: false, count: Entry.Priority.allCases.count)
   private var nextPaceTime = 0
 
   /// - Parameter descriptors: The limit of the process's descriptors.
@@ -66,7 +69,7 @@ package struct QueueRoom {
       higher.entries += occupancy.entries
       higher.downloads += occupancy.downloads
       higher.bytes += occupancy.bytes
-      guard admission.hasRoom(higher, held: held) else { break }
+      guard admission.hasRoom(higher, held: held, wasFull: wasFull[rank]) else { break }
       lowest = rank
     }
     return lowest
@@ -80,6 +83,7 @@ package struct QueueRoom {
   mutating func started(rank: Int) {
     occupancy[rank].entries += 1
     occupancy[rank].downloads += 1
+    countEntries()
   }
 
   /// - Parameter bytes: The bytes that were downloaded.
@@ -93,5 +97,15 @@ package struct QueueRoom {
   mutating func remove(rank: Int, bytes: Int) {
     occupancy[rank].entries -= 1
     occupancy[rank].bytes -= bytes
+    countEntries()
+  }
+
+  private mutating func countEntries() {
+    let admission = admission
+    var count = 0
+    for rank in occupancy.indices {
+      count += occupancy[rank].entries
+      wasFull[rank] = admission.isFull(count, wasFull: wasFull[rank])
+    }
   }
 }

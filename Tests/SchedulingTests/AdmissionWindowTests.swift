@@ -29,10 +29,22 @@ import Testing
     #expect(!window.hasRoom(occupancy(), held: 256))
   }
 
+  @Test(arguments: [(1, 1), (4, 4), (6, 6), (16, 6), (256, 6)])
+  func `a full window has room again when as many have left as may be downloaded at once, up to six`(
+    downloads: Int, refill: Int
+  ) {
+    let window = AdmissionWindow(downloads: downloads, filtrations: 2, descriptors: 1 << 16)
+    #expect(window.refill == refill)
+    #expect(window.hasRoom(occupancy(entries: window.entries - 1), held: 1, wasFull: false))
+    #expect(!window.hasRoom(occupancy(entries: window.entries - refill + 1), held: 1, wasFull: true))
+    #expect(window.hasRoom(occupancy(entries: window.entries - refill), held: 1, wasFull: true))
+  }
+
   @Test(arguments: [(64, 2), (67, 2), (100, 9), (256, 48), (1088, 256), (1 << 20, 256)])
   func `few descriptors make a small window`(descriptors: Int, holders: Int) {
     let window = AdmissionWindow(downloads: 1000, filtrations: 100, descriptors: descriptors)
     #expect(window.holders == holders)
     #expect(window.entries == holders && window.downloads == holders)
+    #expect(1...6 ~= window.refill && window.refill < holders)
   }
 }

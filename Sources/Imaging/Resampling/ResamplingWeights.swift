@@ -62,11 +62,12 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
           first: Int32(range.lowerBound), count: Int32(range.count), weights: UnsafePointer(memory + index * stride)))
     }
     self.taps = UnsafePointer(taps)
+    let steps = KernelSteps(kernel, step: 1 / widening)
     withUnsafeTemporaryAllocation(of: Double.self, capacity: stride) { values in
       guard let values = values.baseAddress else { return }
       for (index, range) in ranges.enumerated() {
         let distance = Double(range.lowerBound) + 0.5 - centre(index)
-        kernel.fill(values, count: range.count, from: distance / widening, step: 1 / widening)
+        steps.fill(values, count: range.count, from: distance / widening)
         let sum = UnsafeBufferPointer(start: values, count: range.count).reduce(0, +)
         for offset in 0..<range.count { memory[index * stride + offset] = Float(values[offset] / sum) }
       }
@@ -103,12 +104,25 @@ enum ResamplingKernel {
     case .gaussian(let deviation): (3 * deviation).rounded(.up) + 0.5
     }
   }
+}
+
+/// A kernel at distances that are a step apart.
+private struct KernelSteps {
+  private let kernel: ResamplingKernel
+  private let step: Double
+  /// The sine and the cosine of a step of the Lanczos kernel, whose argument is a third of the distance, times π.
+  private let angle: (sine: Double, cosine: Double)
+
+  init(_ kernel: ResamplingKernel, step: Double) {
+    (self.kernel, self.step) = (kernel, step)
+    angle = (sin(.pi / 3 * step), cos(.pi / 3 * step))
+  }
 
   /// Writes `count` weights: the first at `distance`, each of the others a step further; all within the support. They are
   /// not normalised.
-  func fill(_ weights: UnsafeMutablePointer<Double>, count: Int, from distance: Double, step: Double) {
-    switch self {
-    case .lanczos3: Self.lanczos3(weights, count, .pi / 3 * distance, .pi / 3 * step)
+  func fill(_ weights: UnsafeMutablePointer<Double>, count: Int, from distance: Double) {
+    switch kernel {
+    case .lanczos3: lanczos3(weights, count, .pi / 3 * distance, .pi / 3 * step)
     case .nearest: weights.update(repeating: 1, count: count)
     case .gaussian(let deviation):
       for index in 0..<count {
@@ -120,16 +134,15 @@ enum ResamplingKernel {
 
   /// sin(3α) / (3α) · sin(α) / α, where sin(3α) = 3 sin(α) − 4 sin³(α). Sine and cosine are computed incrementally by the
   /// addition theorems: for small pictures library calls would take longer than the samples.
-  private static func lanczos3(
-    _ weights: UnsafeMutablePointer<Double>, _ count: Int, _ first: Double, _ step: Double
-  ) {
-    let (stepSine, stepCosine) = (sin(step), cos(step))
+  private func lanczos3(_ weights: UnsafeMutablePointer<Double>, _ count: Int, _ first: Double, _ step: Double) {
     var (sine, cosine) = (sin(first), cos(first))
     for index in 0..<count {
       let angle = first + Double(index) * step
       let square = sine * sine
       weights[index] = angle.magnitude < 1e-6 ? 1 : (3 - 4 * square) * square / (3 * angle * angle)
-      (sine, cosine) = (sine * stepCosine + cosine * stepSine, cosine * stepCosine - sine * stepSine)
+      (sine, cosine) = (
+        sine * self.angle.cosine + cosine * self.angle.sine, cosine * self.angle.cosine - sine * self.angle.sine
+      )
     }
   }
 }

@@ -38,11 +38,30 @@ import Testing
     #expect(room.lowestPriority(held: 21) == Entry.Priority.veryHigh.rank)
   }
 
-  @Test func `what is downloaded counts until it is removed`() {
+  @Test func `what is downloaded counts until it is removed, and then others are admitted together`() {
+    var room = room()
+    #expect(fill(&room, .normal, isDownloaded: true) == 18)
+    for left in [0, 0, 3] {
+      room.remove(rank: Entry.Priority.normal.rank, bytes: 0)
+      #expect(fill(&room, .normal, isDownloaded: true) == left)
+    }
+  }
+
+  @Test func `an urgent entry does not wait until others have left a full window`() {
     var room = room()
     #expect(fill(&room, .normal, isDownloaded: true) == 18)
     room.remove(rank: Entry.Priority.normal.rank, bytes: 0)
-    #expect(fill(&room, .normal) == 1)
+    #expect(room.lowestPriority(held: 17) == Entry.Priority.high.rank)
+    #expect(fill(&room, .high, isDownloaded: true) == 18)
+  }
+
+  @Test func `a window that is full has room when the limit of downloads grows`() {
+    var room = room(DownloadWindow(upTo: 256))
+    #expect(fill(&room, .normal, isDownloaded: true) == 44)
+    room.remove(rank: Entry.Priority.normal.rank, bytes: 0)
+    #expect(room.lowestPriority(held: 43) == Entry.Priority.high.rank)
+    room.update(silent: 3, now: 0)
+    #expect(room.lowestPriority(held: 43) == Entry.Priority.veryLow.rank)
   }
 
   @Test func `nothing is admitted while 256 MiB wait for their filtration`() {
