@@ -216,8 +216,13 @@ package final class Darkroom {
   /// Waits until those are told that runs have ended who want to know it, up to a limit.
   private func awaitNotices() throws {
     let began = Clock.monotonicSeconds
+    var isReported = false
     while notices.isAwaited(since: began, deadline: ending?.deadline, now: Clock.monotonicSeconds) {
       notices.isActive = true
+      if !isReported, Clock.monotonicSeconds - began >= Notices.silence {
+        observe(.awaitingNotices(notices.awaited))
+        isReported = true
+      }
       mailbox.wait(seconds: 0.2)
       for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
     }

@@ -1,3 +1,4 @@
+import Manifests
 import System
 
 /// The commands, in the order of the help.
@@ -15,11 +16,16 @@ enum CommandTable {
 
   static let all = groups.flatMap(\.commands)
 
-  /// - Throws: `UsageError` that names the nearest command, or all of them.
+  /// - Throws: `UsageError` that names the nearest command, the one for a manifest or a URL, or all of them.
   static func command(named name: String) throws -> any Command {
     if let command = all.first(where: { $0.name == name }) { return command }
     if OptionTable.option(named: name) != nil || name == "version" {
       throw UsageError("unknown command \"\(name)\"; did you mean \"--\(name)\"?")
+    }
+    // The command was left out.
+    let isURL = name.contains("://")
+    if isURL || ManifestFileName(Folder.name(of: name)) != nil {
+      throw UsageError("unknown command \"\(name)\"; did you mean \"\(isURL ? "add" : "run") \(name)\"?")
     }
     throw UsageError(NearestName.unknown("command", name, among: all.map(\.name)))
   }

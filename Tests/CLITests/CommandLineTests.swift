@@ -38,6 +38,8 @@ import Testing
     (["run", "-help"], "did you mean \"--help\"?"),
     (["version"], "unknown command \"version\"; did you mean \"--version\"?"),
     (["grace"], "did you mean \"--grace\"?"),
+    (["lists/Cats.JSON.gz"], "did you mean \"run lists/Cats.JSON.gz\"?"),
+    (["https://h.example/a.jpg"], "did you mean \"add https://h.example/a.jpg\"?"),
     (["watch", "extra"], "extra"),
     (["run", "--reason", "x"], "--reason is for the command pause, not for run"),
     (["pause", "--downloads", "3"], "--downloads is for the commands run, watch, doctor, not for pause"),

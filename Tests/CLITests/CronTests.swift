@@ -29,7 +29,7 @@ import Testing
       let run = try folders.run(more)
       #expect(run.status == 75 && run.error.contains(busy), "\(more): \(run.error)")
       let hint =
-        "\nfor that instance, if it is a \"watch\", or else for the next start: darkroom add --inbox \(folders.inbox)"
+        "\nnot accepted; for a running \"watch\" or the next start: darkroom add --inbox \(folders.inbox)"
       #expect(run.error.contains(hint) == more.contains(manifest), "\(more): \(run.error)")
     }
     try first.stop()

@@ -49,6 +49,18 @@ import Testing
     #expect(try logged() == ended.flatMap { ["\($0) \(states[String($0)] ?? "")", "end"] } && ended.count == 3)
   }
 
+  @Test func `after two seconds run says that it waits for it`() throws {
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let awaited = folders.folder.file("awaited")
+    let program = try program("until [ -e '\(awaited)' ]; do sleep 0.02; done")
+    let run = try folders.start("run", ["--json", "--exec", program])
+    #expect(try run.waitForLine(containing: "waiting for the program of --exec, for 1 job") != nil)
+    try folders.folder.write("", as: "awaited")
+    let ended = try run.finish()
+    #expect(ended.status == 0 && ended.output.contains(#""event":"notices-awaited""#), "\(ended.output)")
+    #expect(try JSONSchema.violations(of: Data(ended.output.utf8), name: "events.schema.json") == "")
+  }
+
   @Test func `its failure is a warning, changes no exit code, and is not repeated`() throws {
     try folders.drop("a.txt", "coffee.jpg\n")
     let program = try program("echo disk is full; exit 3")

@@ -75,6 +75,25 @@ import Testing
     #expect(shown[2]?.rate == nil && shown[2]?.pauses == ["disk (full)"])
   }
 
+  @Test func `while the program is stopping there is no rate, and no time left`() throws {
+    var status = Self.status([Self.running("a", 1, of: 9, rate: 1, left: 8, bytes: 500)])
+    #expect(try #require(Self.shown([(status, nil)])[0]).secondsLeft == 8)
+    status.stopping = true
+    let shown = try #require(Self.shown([(status, nil)])[0])
+    #expect(shown.isStopping && shown.rate == nil && shown.secondsLeft == nil)
+    let line = try #require(ProgressDisplay.lines(shown, .init(columns: 80, rows: 24)).first)
+    #expect(line.text.hasSuffix("1/9, 11 %, stopping"), "\(line.text)")
+  }
+
+  @Test(arguments: [(nil, "a: planning"), (0, "a: finishing")])
+  func `a job without entries has no bar`(total: Int?, line: String) throws {
+    let state = total == nil ? "planning" : "finishing"
+    let job = Status.Job(
+      job: "a", run_id: "1", state: state, total: total, filtered: total, failed: total, cancelled: total)
+    let shown = try #require(Self.shown([(Self.status([job]), nil)])[0])
+    #expect(ProgressDisplay.lines(shown, .init(columns: 80, rows: 24)).map(\.text) == [line])
+  }
+
   @Test func `of a job whose manifest is replaced one run is shown`() {
     let replaced = Status.Job(job: "a", run_id: "1", state: "replaced", total: 4, filtered: 1, failed: 0, cancelled: 0)
     let planning = Status.Job(job: "a", run_id: "2", state: "planning")

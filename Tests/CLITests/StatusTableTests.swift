@@ -74,6 +74,13 @@ import Testing
     #expect(lines.contains { $0.rendered(hasColour: true).contains("\u{1B}[31m2\u{1B}[0m") })
   }
 
+  @Test func `an instance that is stopping is said to be`() {
+    var status = Self.status
+    status.stopping = true
+    let line = "process 7 is stopping: what runs may finish, the rest is left for the next start"
+    #expect(Self.table(status, width: 100)[1].text == line && status.lines[1] == line)
+  }
+
   @Test func `nothing to do is said without a table`() {
     let idle = Status(version: "1", inbox: "in", outbox: "out")
     #expect(Self.table(idle, width: 80).map(\.text) == ["in → out", "no process is running", "", "nothing to do"])

@@ -161,6 +161,23 @@ import Testing
     #expect(json.contains(#""filtered":2"#) && json.contains(#""total":4"#))
   }
 
+  @Test func `an instance that is stopping says so, and predicts no end`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", "chelsea.jpg\n" + server.url("0") + "\nmissing.jpg\n")
+    let watch = try folders.start("watch", ["--filters", "none", "--verbose"])
+    #expect(try watch.waitForLine(containing: ": filtered") != nil)
+    #expect(try server.nextRequest() == "/0")
+    watch.send(SIGTERM)
+    let stopping = try eventually({ try folders.statusText() }, is: { $0.contains("stopping") })
+    #expect(stopping.contains(#""stopping":true"#) && !stopping.contains("seconds_left"), "\(stopping)")
+    #expect(try JSONSchema.violations(of: Data(stopping.utf8), name: "status.schema.json") == "")
+    #expect(try status(folders).first?.hasPrefix("process \(watch.processID) is stopping: ") == true)
+    watch.send(SIGTERM)
+    #expect(try watch.finish().status == 143)
+    #expect(try status(folders).first == "no process is running" && !folders.statusText().contains("stopping"))
+  }
+
   @Test func `operations in progress are listed by name, and not once their process has died`() throws {
     let folders = try DarkroomFolders()
     let gate = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")

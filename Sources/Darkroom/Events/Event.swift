@@ -55,6 +55,8 @@ package enum Event: Sendable {
   case notification(job: String, NotificationResult)
   /// A line that the program of `--exec` has printed after a job.
   case programOutput(job: String, line: String)
+  /// Nothing is left to do but what follows the ends of runs: notifications and programs of `--exec`.
+  case awaitingNotices(String)
   /// A problem that does not stop the program. `isKnown` says whether the last process reported it, too.
   case warning(String, isKnown: Bool = false)
 }

@@ -7,6 +7,9 @@ final class Notices {
   /// How long `run` waits at its end for the receiver, in seconds. Programs have their own limit.
   static let patience = 30.0
 
+  /// After how long the wait at the end of the program is reported, in seconds.
+  static let silence = 2.0
+
   private let notifications: NoticeQueue
   private let programs: NoticeQueue
   private var kinds: Set<LedgerNotice.Kind> = []
@@ -48,6 +51,16 @@ final class Notices {
     let limit = began + Self.patience
     guard let deadline else { return programs.hasWork(by: now) || now < limit && notifications.hasWork(by: limit) }
     return now < deadline && (programs.hasWork(by: now) || now < limit && notifications.hasWork(by: now))
+  }
+
+  /// What the end of the program waits for.
+  var awaited: String {
+    let programs = kinds.contains(.exec) ? programs.count : 0
+    let texts = [
+      programs > 0 ? "the program of --exec, for " + programs.of("job", "jobs") : nil,
+      waiting > 0 ? "the receiver of " + waiting.of("notification", "notifications") : nil,
+    ].compactMap { $0 }
+    return "waiting for " + texts.joined(separator: ", and for ")
   }
 
   /// What is left for the next start; nil when nothing is, or nothing new.

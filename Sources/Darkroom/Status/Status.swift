@@ -181,6 +181,8 @@ package struct Status: Sendable, Equatable, Codable {
   package let inbox: String
   package let outbox: String
   package var running = false
+  /// Whether the process is ending: no operation begins any more; nil for no.
+  package var stopping: Bool?
   /// Whether the process ended because it was paused for longer than `--lock-wait`; nil for no.
   package var lock_wait_over: Bool?
   package var process: Int?

@@ -33,8 +33,8 @@ final class StatusWriter {
     self.outbox = outbox
   }
 
-  /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, or when a live
-  /// job is neither in the inbox nor in the file, so that `wait` finds it; otherwise at most once per `interval`.
+  /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, when the program begins to
+  /// stop, or when a live job is neither in the inbox nor in the file, so that `wait` finds it; otherwise at most once per `interval`.
   /// - Parameters:
   ///   - open: The manifests that a process has open for writing.
   ///   - inboxError: Why the inbox cannot be read; nil when it can.
@@ -46,7 +46,9 @@ final class StatusWriter {
     isLast: Bool = false, isLockWaitOver: Bool = false
   ) -> Bool {
     let stages = jobs.runs.mapValues(\.stage)
-    let isUrgent = stages.count <= Self.few && stages != lastStages || jobs.runs.values.contains(where: isMissing)
+    let isUrgent =
+      stages.count <= Self.few && stages != lastStages || jobs.flow.gate.isStopping && last?.stopping != true
+      || jobs.runs.values.contains(where: isMissing)
     guard now >= next || isUrgent || isLast else {
       due = next
       return false
@@ -84,10 +86,10 @@ final class StatusWriter {
     status.running = true
     status.process = Int(getpid())
     status.process_start = start
-    let active = jobs.suspension.activity.now(Clock.monotonicMilliseconds)
-    status.jobs = jobs.table.inOrder.compactMap {
-      Status.Job($0, jobs.scheduler, active: jobs.suspension.pauses.isPaused ? nil : active)
-    }
+    if jobs.flow.gate.isStopping { status.stopping = true }
+    let goesOn = !jobs.suspension.pauses.isPaused && !jobs.flow.gate.isStopping
+    let active = goesOn ? jobs.suspension.activity.now(Clock.monotonicMilliseconds) : nil
+    status.jobs = jobs.table.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: active) }
     status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left.jobs).map {
       let isCancelled = jobs.table.queue.isCancelled($0)
       return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
@@ -144,7 +146,7 @@ extension Status {
 
 extension Status.Job {
   /// A live job; nil until it is in the ledger. A job of an earlier process is in it from the start.
-  /// - Parameter active: Milliseconds of the clock that stops during pauses; nil during a pause.
+  /// - Parameter active: Milliseconds of the clock that stops during pauses; nil during a pause, and while the program stops.
   fileprivate init?(_ run: JobRun, _ scheduler: EntryScheduler, active: Int?) {
     var unfinished: LedgerJob?
     if case .unfinished(let job) = run.source { unfinished = job }

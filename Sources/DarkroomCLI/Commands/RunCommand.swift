@@ -85,8 +85,7 @@ struct RunCommand: Command {
   /// accepted: what has been read of it is gone. nil when there is nothing to say.
   /// - Parameter ownsInbox: Whether that instance has the inbox, and not only the outbox.
   private func busyHint(_ invocation: Invocation, job: String?, ownsInbox: Bool) -> String? {
-    let reader =
-      ownsInbox ? "for that instance, if it is a \"watch\", or else for the next start" : "for the next start"
+    let reader = ownsInbox ? "for a running \"watch\" or the next start" : "for the next start"
     let add = ["darkroom", "add"] + invocation.settings.folderOptions
     func command(_ words: [String]) -> String { (add + words).map(\.shellQuoted).joined(separator: " ") }
     var lines: [String] = []
@@ -97,7 +96,7 @@ struct RunCommand: Command {
     let files = invocation.operands.filter { $0 != "-" }
     // A URL may have a password.
     if ownsInbox, !files.isEmpty, !files.contains(where: { $0.contains("://") }) {
-      lines.append("\(reader): \(command(files))")
+      lines.append("not accepted; \(reader): \(command(files))")
     }
     return lines.isEmpty ? nil : lines.joined(separator: "\n")
   }

@@ -39,6 +39,7 @@ extension Event {
     case .workerLost: "worker-lost"
     case .notification: "notification"
     case .programOutput: "program-output"
+    case .awaitingNotices: "notices-awaited"
     case .warning: "warning"
     }
   }
@@ -47,7 +48,8 @@ extension Event {
     switch self {
     case .watching(let inbox, let outbox, _): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
     case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
-    case .inboxUnreadable(let message), .warning(let message, _): .object(["message": .string(message)])
+    case .inboxUnreadable(let message), .warning(let message, _), .awaitingNotices(let message):
+      .object(["message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .manifestDoubtful(let job, let warnings, _):
       .object(["job": .string(job), "warnings": .array(warnings.map(\.json))])

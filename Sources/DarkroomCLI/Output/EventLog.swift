@@ -50,6 +50,7 @@ struct EventLog {
       return line(.warning, from: isKnown ? .normal : .quiet, "warning: \(text)")
     case .notification(let job, let result): return lines(for: result, of: job, line)
     case .programOutput(let job, let text): return line(.info, job: job, "--exec: \(text)")
+    case .awaitingNotices(let text): return line(.info, text)
     case .configured: return line(.info, "the configuration was reloaded")
     case .stopping(isOutOfTime: true):
       // Otherwise a list that never ends within its time would be silent in each run of cron.

@@ -39,8 +39,8 @@ enum ProgressDisplay {
   /// - Returns: Also whether they name the only job, so that it needs no line of its own.
   private static func head(_ snapshot: ProgressSnapshot, _ width: Int) -> ([StyledText], namesJob: Bool) {
     let only = snapshot.jobs.count == 1 ? snapshot.jobs.first : nil
-    if let only, only.total == nil, snapshot.total == 0 {
-      return ([StyledText(only.name.visible, .bold) + ": " + (only.note ?? "")], true)
+    if let only, snapshot.total == 0 {
+      return ([StyledText(only.name.visible, .bold) + ": " + (only.note ?? "no entries")], true)
     }
     let counts = Self.counts(snapshot, note: only?.note)
     let rates = Self.rates(snapshot)
@@ -67,6 +67,7 @@ enum ProgressDisplay {
     if snapshot.failed > 0 { parts.append(StyledText("\(snapshot.failed) failed", .bad)) }
     if snapshot.total > 0 { parts.append(StyledText("\(100 * snapshot.ended / snapshot.total) %")) }
     if snapshot.deferred > 0 { parts.append(StyledText("\(snapshot.deferred) deferred", .attention)) }
+    if snapshot.isStopping { parts.append(StyledText("stopping", .attention)) }
     if let note { parts.append(StyledText(note)) }
     return parts
   }

@@ -36,6 +36,8 @@ struct ProgressSnapshot: Sendable, Equatable {
   /// Seconds that the rest takes at this rate.
   var secondsLeft: Double?
 
+  /// Whether the program is stopping: what runs may finish, and nothing else begins.
+  var isStopping = false
   /// Why the queues are suspended.
   var pauses: [String] = []
   /// Hosts on hold, those that are asked first come first.

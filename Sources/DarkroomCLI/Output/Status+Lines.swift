@@ -25,7 +25,8 @@ extension Status {
 
   var heading: [String] {
     var lines = ["\(inbox) → \(outbox)"]
-    lines.append(process.map { "process \($0) is running" } ?? "no process is running")
+    let activity = stopping == true ? "stopping: what runs may finish, the rest is left for the next start" : "running"
+    lines.append(process.map { "process \($0) is \(activity)" } ?? "no process is running")
     if let inbox_error { lines.append("the inbox cannot be read: \(inbox_error)") }
     return lines
   }

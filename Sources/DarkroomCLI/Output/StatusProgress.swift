@@ -48,11 +48,12 @@ struct StatusProgress: ProgressSource {
     snapshot.failed = snapshot.jobs.reduce(0) { $0 + $1.failed }
     snapshot.deferred = live.reduce(0) { $0 + ($1.deferred ?? 0) }
     snapshot.elapsed = now - start
+    snapshot.isStopping = status.stopping == true
     snapshot.pauses = status.pauses.map(\.description)
     snapshot.held = held.map { .init(host: $0.key, secondsLeft: $0.value.timeIntervalSinceNow) }
       .filter { $0.secondsLeft > 0 }.sorted { ($0.secondsLeft, $0.host) < ($1.secondsLeft, $1.host) }
     snapshot.closed = (status.closed_hosts ?? []).map(\.host)
-    guard status.pauses.isEmpty, status.running else { return snapshot }
+    guard status.pauses.isEmpty, status.running, !snapshot.isStopping else { return snapshot }
     let rates = live.compactMap(\.rate)
     if !rates.isEmpty { snapshot.rate = rates.reduce(0, +) }
     snapshot.secondsLeft = live.compactMap(\.seconds_left).max()

@@ -22,7 +22,7 @@ struct PropertyListManifest: ManifestFormat {
     do {
       list = try PropertyListSerialization.propertyList(from: data, format: &format)
     } catch {
-      throw Self.problem(for: error)
+      throw Self.problem(for: error, in: data)
     }
     guard format != .openStep else {
       throw ManifestProblem(.syntax, "a property list must be XML or binary, not the old text format", at: .file)
@@ -30,9 +30,13 @@ struct PropertyListManifest: ManifestFormat {
     try ManifestTree(convert(list, at: []), fields).read(yield)
   }
 
-  /// The error of Foundation, whose description usually ends in ` on line 4` or ` at line 4`.
-  private static func problem(for error: any Error) -> ManifestProblem {
+  /// The error of Foundation, whose description usually ends in ` on line 4` or ` at line 4`; not that of an early end.
+  private static func problem(for error: any Error, in data: Data) -> ManifestProblem {
     let text = (error as NSError).userInfo["NSDebugDescription"] as? String ?? "this is not a property list"
+    if text.contains("unexpected EOF") {
+      let line = data.reversed().drop { $0 == UInt8(ascii: "\n") }.count { $0 == UInt8(ascii: "\n") } + 1
+      return ManifestProblem(.syntax, "the file ends before its last element does", at: .line(line))
+    }
     guard let match = text.wholeMatch(of: /(.+) (?:on|at) line ([0-9]+)/), let line = Int(match.2) else {
       return ManifestProblem(.syntax, text, at: .file)
     }
