@@ -64,6 +64,27 @@ import Testing
     try watch.stop()
   }
 
+  /// What the kernel does with huge pages: `always [madvise] never`.
+  private static let hugePages = try? String(
+    contentsOfFile: "/sys/kernel/mm/transparent_hugepage/enabled", encoding: .utf8)
+
+  @Test(
+    .disabled(if: Sanitizer.isAny, "they have allocators of their own"),
+    .enabled(if: hugePages?.contains("[madvise]") == true && getuid() == 0, "only there, and for root, it can be seen"))
+  func `workers ask for huge pages where the kernel leaves that to programs`() throws {
+    let folders = try DarkroomFolders()
+    let watch = try folders.start("watch")
+    try folders.drop("one.txt", "coffee.jpg\n")
+    try folders.ask("wait", ["one"]).expect(status: 0)
+    let workers = children(of: watch.processID)
+    #expect(!workers.isEmpty)
+    for worker in workers {
+      let mappings = try String(contentsOfFile: "/proc/\(worker)/smaps", encoding: .utf8)
+      #expect(mappings.contains(/VmFlags:.* hg/))
+    }
+    try watch.stop()
+  }
+
   @Test func `workers that were killed are replaced, are counted, and fail nothing`() throws {
     let folders = try DarkroomFolders()
     let watch = try folders.start("watch", ["--json", "--verbose"])
