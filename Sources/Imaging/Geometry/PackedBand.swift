@@ -27,15 +27,32 @@ final class PackedBand {
     }
   }
 
+  /// Neighbours are stored at the same distance everywhere: it is found out once.
   private func fill<Pixel: BitwiseCopyable>(
     from picture: PackedPicture, _ stored: PictureSize, _ orientation: Orientation, _ row: Int, _ count: Int,
     _ type: Pixel.Type
   ) {
-    for column in 0..<width {
-      for index in 0..<count {
-        let source = orientation.stored(column, row + index, width: stored.width, height: stored.height)
-        let pixel = picture.pixel(source.column, source.row, bytes: MemoryLayout<Pixel>.size).load(as: type)
-        rows[index].bytes.storeBytes(of: pixel, toByteOffset: column * MemoryLayout<Pixel>.size, as: type)
+    let bytes = MemoryLayout<Pixel>.size
+    func source(_ column: Int, _ row: Int) -> UnsafeMutableRawPointer {
+      let pixel = orientation.stored(column, row, width: stored.width, height: stored.height)
+      return picture.pixel(pixel.column, pixel.row, bytes: bytes)
+    }
+    let first = source(0, row)
+    let (right, below) = (source(1, row) - first, source(0, row + 1) - first)
+    func copy(_ column: Int, _ target: UnsafeMutableRawPointer, _ index: Int) {
+      let pixel = (first + column * right + index * below).load(as: type)
+      target.storeBytes(of: pixel, toByteOffset: column * bytes, as: type)
+    }
+    guard orientation.transposes else {
+      for (index, row) in rows.prefix(count).enumerated() {
+        for column in 0..<width { copy(column, row.bytes, index) }
+      }
+      return
+    }
+    withUnsafeTemporaryAllocation(of: UnsafeMutableRawPointer.self, capacity: count) { targets in
+      _ = targets.initialize(from: rows.prefix(count).lazy.map(\.bytes))
+      for column in 0..<width {
+        for index in 0..<count { copy(column, targets[index], index) }
       }
     }
   }
