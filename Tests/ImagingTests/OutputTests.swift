@@ -149,6 +149,9 @@ import Testing
       ("sepia(0.8)", ImageFormat.jpeg, "StoredPlanePass"), ("invert()", .jpeg, "RowPass"),
       ("resize(fit 300 300)", .jpeg, "ResizedPlanePass"), ("resize(fit 300 300) invert()", .jpeg, "RowPass"),
       ("sepia(0.8)", .png, "RowPass"), ("resize(fit 300 300)", .webp, "RowPass"), ("flop()", .jpeg, "RowPass"),
+      // 640 columns are reversed, or 427 rows, of which two share a row of chroma.
+      ("rotate(270) sepia(0.8)", .jpeg, "StoredPlanePass"), ("rotate(90) sepia(0.8)", .jpeg, "RowPass"),
+      ("rotate(270) resize(fit 300 300)", .jpeg, "ResizedPlanePass"), ("rotate(180) flop()", .jpeg, "RowPass"),
     ])
   func strategies(_ recipe: String, _ format: ImageFormat, _ name: String) throws {
     let descriptor = open(PassFixture.sample("rocket.jpg"), O_RDONLY)

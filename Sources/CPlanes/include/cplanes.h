@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview` and `RowPreview`. In C because C can
+// The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview`, `RowPreview` and `TurnedPlanes`. In C because C can
 // enable a processor's wider vectors for a single function, which Swift cannot: the same code is compiled for the x86-64 baseline
 // and for AVX2, and one is chosen at run time.
 
@@ -102,3 +102,7 @@ void cplanes_resample_columns(const cplanes_taps *taps, int count, const float *
 
 /// Adds `count` samples, a multiple of 8, times a factor to sums.
 void cplanes_add_product(float *sums, const float *samples, float factor, ptrdiff_t count);
+
+/// Makes 16 rows of `count` times 16 samples from as many columns: column i of the source, from which 16 samples are read of each of
+/// its rows, `next_row` apart, becomes `rows[i]`.
+void cplanes_transpose(const uint8_t *source, ptrdiff_t next_row, int count, uint8_t *const *rows);

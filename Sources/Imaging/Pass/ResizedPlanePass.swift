@@ -2,13 +2,11 @@
 /// stored, chroma to the sampling of the result. Resampling is linear, as are the conversions to RGB and back; only
 /// overshoots are clamped at a different stage.
 struct ResizedPlanePass: PassStrategy {
-  private let decoder: any PlaneDecoder
+  private let source: PlaneSource
   private let encoder: any PlaneEncoder.Type
   private let settings: EncodeSettings
   private let resampling: ResamplingPlan
   private let eighths: Int
-  private let stored: PictureSize
-  private let chroma: ChromaSampling
   private let preview: PreviewScale?
 
   /// The supported numbers of input samples per output sample. Limits the chroma rows that are buffered while luma is
@@ -16,31 +14,29 @@ struct ResizedPlanePass: PassStrategy {
   private static let scales = 1.0...4.0
 
   init?(_ plan: PassPlan) {
-    guard let encoder = plan.encoder.planeEncoder, let decoder = plan.decoder.planeDecoder,
-      plan.pipeline.stages.count == 1,
-      let resampling = plan.pipeline.stages[0].resampling?(plan.pipeline.sizes[0]),
-      Self.scales.contains(resampling.columns.scale), Self.scales.contains(resampling.rows.scale), plan.reducesChroma
+    guard let encoder = plan.encoder.planeEncoder, let source = PlaneSource(plan), source.stages.count == 1,
+      let resampling = source.stages.first?.resampling?(plan.pipeline.sizes[source.stages.startIndex]),
+      Self.scales.contains(resampling.columns.scale), Self.scales.contains(resampling.rows.scale),
+      source.reducesChroma(to: plan.settings.chroma)
     else { return nil }
-    self.decoder = decoder
+    self.source = source
     self.encoder = encoder
     self.resampling = resampling
     settings = plan.settings
     preview = plan.preview
     eighths = plan.pipeline.eighths
-    stored = plan.decoder.size
-    chroma = plan.decoder.chroma
   }
 
-  /// The planes are read at different paces: each holds the rows that the decoder has delivered while another is read, at most
-  /// the rows of a band, those of the kernel on both sides of it, and those that two planes read ahead, chroma twice as many.
-  /// A decoder that reduces a picture may deliver chroma in the size of luma.
-  var queuedBytes: Int {
-    let width = (stored.width * eighths + 7) / 8
+  /// What the source and the stage hold, and queues of rows. The planes are read at different paces: each holds the rows that
+  /// the decoder has delivered while another is read, at most the rows of a band, those of the kernel on both sides of it, and
+  /// those that two planes read ahead, chroma twice as many. A decoder that reduces a picture may deliver chroma in the size of luma.
+  var heldBytes: Int {
+    let width = (source.size.width * eighths + 7) / 8
     let rows =
       Int((Double(PlaneBand.lumaRows + 2 * Self.kernelRows) * resampling.rows.scale).rounded(.up))
       + 4 * ResampledPlane.groupRows
-    let delivered = eighths < 8 ? .yuv444 : chroma
-    return [.yuv444, delivered, delivered].reduce(0) { bytes, sampling in
+    let delivered = eighths < 8 ? .yuv444 : source.chroma
+    return [.yuv444, delivered, delivered].reduce(source.heldBytes) { bytes, sampling in
       bytes
         + PlaneRingBuffer.bytes(
           width: (width + sampling.horizontal - 1) / sampling.horizontal, blockRows: Self.blockRows,
@@ -55,9 +51,10 @@ struct ResizedPlanePass: PassStrategy {
   private static let blockRows = 16
 
   static func explanation(of recipe: Recipe) -> String? {
-    guard recipe.filters.count == 1, recipe.filters[0].stage.resampling != nil else { return nil }
+    let stages = PlaneSource.stages(of: recipe)
+    guard stages.count == 1, stages.first?.resampling != nil else { return nil }
     return """
-      faster, from an upright JPEG of 4:4:4, 4:2:2, 4:4:0 or 4:2:0 to JPEG, if no side is enlarged, or reduced to less than \
+      faster, from a JPEG of 4:4:4, 4:2:2, 4:4:0 or 4:2:0 to JPEG, if no side is enlarged, or reduced to less than \
       a quarter: the stored planes are resampled
       """
   }
@@ -65,8 +62,8 @@ struct ResizedPlanePass: PassStrategy {
   func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) -> [UInt8]? {
     let (width, height) = (settings.info.width, settings.info.height)
     return try withoutActuallyEscaping(isCancelled) { isCancelled throws(ImagingError) -> [UInt8]? in
-      if eighths < 8 { decoder.reduce(toEighths: eighths) }
-      let reader = try PlaneReader(decoder, isCancelled: isCancelled)
+      if eighths < 8 { source.decoder.reduce(toEighths: eighths) }
+      let reader = try PlaneReader(source.decoder, isCancelled: isCancelled)
       let result = PlaneBand(width: width, sampling: settings.chroma)
       let preview = preview.map { PlanePreview($0, of: settings.info.size, passing: result) }
       let chroma = resampling.subsampled(settings.chroma)

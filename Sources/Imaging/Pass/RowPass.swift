@@ -4,6 +4,8 @@ struct RowPass: PassStrategy {
 
   init(_ plan: PassPlan) { self.plan = plan }
 
+  var heldBytes: Int { plan.pipeline.heldBytes }
+
   static func explanation(of recipe: Recipe) -> String? { nil }
 
   func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) -> [UInt8]? {

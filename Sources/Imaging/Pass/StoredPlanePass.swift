@@ -4,37 +4,37 @@
 /// Supports 4:4:4, 4:2:2, 4:4:0 and 4:2:0. Subsampled chroma is interpolated only where neighbours differ much, so recipes
 /// must not amplify it.
 struct StoredPlanePass: PassStrategy {
-  private let decoder: any PlaneDecoder
+  private let source: PlaneSource
   private let encoder: any PlaneEncoder.Type
   private let settings: EncodeSettings
   private let kernel: PlaneKernel
-  private let sampling: ChromaSampling
   private let preview: PreviewScale?
 
   /// The largest gain of subsampled chroma; `Documentation/performance.md` has the resulting error.
   private static let maxChromaGain = 0.5
 
   init?(_ plan: PassPlan) {
-    guard let encoder = plan.encoder.planeEncoder, let decoder = plan.decoder.planeDecoder,
-      let maps = Self.maps(of: plan.pipeline.stages), let kernel = PlaneKernel(maps),
-      plan.decoder.chroma == .yuv444 || Self.allowsSubsampling(maps), plan.reducesChroma
+    guard let encoder = plan.encoder.planeEncoder, let source = PlaneSource(plan),
+      let maps = Self.maps(of: source.stages), let kernel = PlaneKernel(maps),
+      source.chroma == .yuv444 || Self.allowsSubsampling(maps), source.reducesChroma(to: plan.settings.chroma)
     else { return nil }
-    self.decoder = decoder
+    self.source = source
     self.encoder = encoder
     self.kernel = kernel
     settings = plan.settings
     preview = plan.preview
-    sampling = plan.decoder.chroma
   }
 
+  var heldBytes: Int { source.heldBytes }
+
   static func explanation(of recipe: Recipe) -> String? {
-    guard let maps = maps(of: recipe.filters.map(\.stage)), PlaneKernel(maps) != nil else { return nil }
+    guard let maps = maps(of: PlaneSource.stages(of: recipe)), PlaneKernel(maps) != nil else { return nil }
     let samplings = allowsSubsampling(maps) ? "4:4:4, 4:2:2, 4:4:0 or 4:2:0" : "4:4:4"
-    return "faster, from an upright JPEG of \(samplings) to JPEG: all filters as one step on the stored planes"
+    return "faster, from a JPEG of \(samplings) to JPEG: all filters as one step on the stored planes"
   }
 
   /// The stages as affine maps; nil when some are not.
-  private static func maps(of stages: [any RowStage]) -> [AffineColour]? {
+  private static func maps(of stages: ArraySlice<any RowStage>) -> [AffineColour]? {
     let maps = stages.compactMap(\.affine)
     return maps.count == stages.count ? AffineColour.merged(maps) : nil
   }
@@ -45,8 +45,9 @@ struct StoredPlanePass: PassStrategy {
 
   func run(to destination: Int32, isCancelled: () -> Bool) throws(ImagingError) -> [UInt8]? {
     let (width, height) = (settings.info.width, settings.info.height)
+    let decoder = source.decoder
     // Three bands in rotation: chroma is interpolated with rows of the bands above and below.
-    let bands = (0..<3).map { _ in PlaneBand(width: width, sampling: sampling) }
+    let bands = (0..<3).map { _ in PlaneBand(width: width, sampling: source.chroma) }
     let result = PlaneBand(width: width, sampling: settings.chroma)
     let preview = preview.map { PlanePreview($0, of: settings.info.size, passing: result) }
     try decoder.startPlanes(isCancelled: isCancelled)

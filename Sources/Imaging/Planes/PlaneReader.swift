@@ -4,8 +4,7 @@ final class PlaneReader {
   private let buffers: [PlaneRingBuffer]
   private let decoder: any PlaneDecoder
   private let isCancelled: () -> Bool
-  private let rowPointers: UnsafeMutablePointer<PlaneSamples?>
-  private let planePointers: PlanePointers
+  private let pointers: BlockRowPointers
 
   /// Starts a decoder, for which a reduction may have been requested.
   init(_ decoder: any PlaneDecoder, isCancelled: @escaping () -> Bool) throws(ImagingError) {
@@ -13,19 +12,7 @@ final class PlaneReader {
     self.decoder = decoder
     self.isCancelled = isCancelled
     buffers = decoder.planes.map { PlaneRingBuffer(size: $0.size, blockRows: $0.blockRows) }
-    rowPointers = .allocate(capacity: buffers.map(\.blockRows).reduce(0, +))
-    planePointers = .allocate(capacity: buffers.count)
-    var rows = rowPointers
-    for (index, buffer) in buffers.enumerated() {
-      rows.initialize(repeating: nil, count: buffer.blockRows)
-      (planePointers + index).initialize(to: rows)
-      rows += buffer.blockRows
-    }
-  }
-
-  deinit {
-    rowPointers.deallocate()
-    planePointers.deallocate()
+    pointers = BlockRowPointers(buffers.map(\.blockRows))
   }
 
   func size(of plane: Int) -> PictureSize { buffers[plane].size }
@@ -51,12 +38,7 @@ final class PlaneReader {
 
   private func readBlocks() throws(ImagingError) {
     if isCancelled() { throw .cancelled }
-    var rows = rowPointers
-    for buffer in buffers {
-      let first = buffer.deliver()
-      for index in 0..<buffer.blockRows { rows[index] = buffer.row(first + index) }
-      rows += buffer.blockRows
-    }
-    try decoder.readBlocks(into: planePointers)
+    let first = buffers.map { $0.deliver() }
+    try decoder.readBlocks(into: pointers.pointing { buffers[$0].row(first[$0] + $1) })
   }
 }
