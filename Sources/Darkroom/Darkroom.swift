@@ -160,8 +160,14 @@ package final class Darkroom {
   /// left for the next start.
   package var stop: @Sendable () -> Void { { [mailbox] in mailbox.post(.stop) } }
 
-  /// Must be called, on any thread, before the process is ended abruptly, so that filtered entries are not blamed.
-  package var forgetFiltrations: @Sendable () -> Void { { [journal = services.earlier.journal] in journal?.close() } }
+  /// Must be called, on any thread, before the process is ended abruptly: filtered entries are not blamed, and no program of
+  /// `--exec` goes on beside that of the next start.
+  package var leave: @Sendable () -> Void {
+    { [journal = services.earlier.journal] in
+      journal?.close()
+      ProgramSender.killAll()
+    }
+  }
 
   /// Makes the program read its configuration again. May be called on any thread. The folders stay the same; entries
   /// that have begun keep their settings; an invalid configuration changes nothing.
@@ -219,10 +225,11 @@ package final class Darkroom {
     var isReported = false
     while notices.isAwaited(since: began, deadline: ending?.deadline, now: Clock.monotonicSeconds) {
       notices.isActive = true
-      if !isReported, Clock.monotonicSeconds - began >= Notices.silence {
-        observe(.awaitingNotices(notices.awaited))
-        isReported = true
-      }
+      let now = Clock.monotonicSeconds
+      jobs.flow.gate = gate(now)
+      writeStatus(now)
+      if !isReported, now - began >= Notices.silence { observe(.awaitingNotices(notices.awaited)) }
+      isReported = now - began >= Notices.silence
       mailbox.wait(seconds: 0.2)
       for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
     }

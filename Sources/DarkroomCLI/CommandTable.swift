@@ -22,10 +22,10 @@ enum CommandTable {
     if OptionTable.option(named: name) != nil || name == "version" {
       throw UsageError("unknown command \"\(name)\"; did you mean \"--\(name)\"?")
     }
-    // The command was left out.
-    let isURL = name.contains("://")
-    if isURL || ManifestFileName(Folder.name(of: name)) != nil {
-      throw UsageError("unknown command \"\(name)\"; did you mean \"\(isURL ? "add" : "run") \(name)\"?")
+    // The command was left out. A URL may have a password.
+    if name.contains("://") { throw UsageError("a URL is no command; did you mean \"add URL\"?") }
+    if ManifestFileName(Folder.name(of: name)) != nil {
+      throw UsageError("unknown command \"\(name)\"; did you mean: run \(name.shellQuoted)")
     }
     throw UsageError(NearestName.unknown("command", name, among: all.map(\.name)))
   }

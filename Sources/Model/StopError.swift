@@ -79,7 +79,7 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
         refusal = "it is \(kind.name), not a manifest; \(kind.remedy)"
       }
     } catch let error as SystemError {
-      refusal = "\(systemMessage(error.code)); and \(refusal)"
+      refusal = "\(systemMessage(error.code)), and \(refusal)"
     } catch {}
     return .missing(path, refusal)
   }

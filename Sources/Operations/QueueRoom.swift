@@ -20,7 +20,7 @@ package struct QueueRoom {
   private let descriptors: Int
   /// The entries of each priority, by rank.
   private var occupancy = Array(repeating: AdmissionWindow.Occupancy(), count: Entry.Priority.allCases.count)
-  /// Whether the window was full of entries when the last one came or left, by the rank of those to be admitted.
+  /// Whether the window has been full of entries, and not been refilled since, by the rank of those to be admitted.
   private var wasFull = Array(repeating: false, count: Entry.Priority.allCases.count)
   private var nextPaceTime = 0
 

@@ -1,5 +1,6 @@
 import CSandbox
 import Glibc
+import Synchronization
 import System
 
 /// One run of a program, not confined, without arguments and input, in a process group of its own.
@@ -12,6 +13,12 @@ package struct ProgramRun: Sendable {
 
   /// How long it may take, in seconds; then its process group is killed.
   package let limit: Double
+
+  /// The programs that run now. None of them has been waited for, so their numbers cannot belong to other processes.
+  private static let running = Mutex<Set<pid_t>>([])
+
+  /// Kills the programs that run now, with their process groups: for when this process ends at once.
+  package static func killAll() { running.withLock { for process in $0 { Glibc.kill(-process, SIGKILL) } } }
 
   package enum Ending: Sendable, Equatable {
     case ended(ChildProcess.Ending)
@@ -35,6 +42,7 @@ package struct ProgramRun: Sendable {
   ) throws(SystemError) -> Ending {
     let (child, output) = try start()
     defer { close(output) }
+    Self.running.withLock { _ = $0.insert(child.processID) }
     let deadline = Clock.monotonicSeconds + limit
     var lines = OutputLines()
     defer { lines.end(print) }
@@ -43,7 +51,10 @@ package struct ProgramRun: Sendable {
       // Before its output is read for the last time.
       let hasEnded = csandbox_has_ended(child.processID) == 1
       if isOpen { isOpen = Self.read(output, into: &lines, print) }
-      if hasEnded { return .ended(child.wait()) }
+      if hasEnded {
+        Self.running.withLock { _ = $0.remove(child.processID) }
+        return .ended(child.wait())
+      }
       if Clock.monotonicSeconds >= deadline { return kill(child, .timedOut) }
       let mayContinue = wait { descriptor in
         var watched = [descriptor, isOpen ? output : -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -66,6 +77,7 @@ package struct ProgramRun: Sendable {
   /// Kills the process group. The process has not been waited for, so its number cannot belong to another group.
   private func kill(_ child: ChildProcess, _ ending: Ending) -> Ending {
     Glibc.kill(-child.processID, SIGKILL)
+    Self.running.withLock { _ = $0.remove(child.processID) }
     child.end()
     return ending
   }

@@ -8,8 +8,9 @@ package struct AdmissionWindow: Sendable, Equatable {
   /// Entries in the queues.
   package let entries: Int
 
-  /// How many entries have to leave a window that is full of entries before others are admitted. So downloads that are ahead of their
-  /// filtrations begin and end several at a time, and their threads wake up less often.
+  /// How many entries have to leave a window that is full of entries before others are admitted. So downloads that are ahead of
+  /// their filtrations begin and end several at a time, and their threads wake up less often. A window that is being refilled
+  /// has downloaded entries: those that are being downloaded alone do not fill it.
   package let refill: Int
 
   /// Entries in the queues and on their way to the outbox: each holds up to three of the process's descriptors, for its
@@ -27,7 +28,7 @@ package struct AdmissionWindow: Sendable, Equatable {
     holders = max(2, min(256, (descriptors - 64) / 4))
     entries = min(2 * (downloads + filtrations) + 8, holders)
     self.downloads = min(downloads + max(4, downloads / 4), entries)
-    refill = max(1, min(6, downloads, entries / 4))
+    refill = max(1, min(6, downloads, entries / 4, entries - self.downloads))
   }
 
   /// The entries of a priority and all higher ones.
@@ -45,14 +46,14 @@ package struct AdmissionWindow: Sendable, Equatable {
   /// Whether it is full of entries.
   /// - Parameters:
   ///   - count: The entries of a priority and higher ones in the queues.
-  ///   - wasFull: Whether it was full before the last of them came or left.
+  ///   - wasFull: Whether it has been full, and not been refilled since.
   package func isFull(_ count: Int, wasFull: Bool) -> Bool { count > entries - (wasFull ? refill : 1) }
 
   /// Whether an entry may be admitted. Entries of lower priority take no room from it, except for descriptors.
   /// - Parameters:
   ///   - occupancy: The entries of its priority and higher ones.
   ///   - held: All entries in the queues and on their way to the outbox.
-  ///   - wasFull: Whether the window was full for its priority. Default: false.
+  ///   - wasFull: As in `isFull`. Default: false.
   package func hasRoom(_ occupancy: Occupancy, held: Int, wasFull: Bool = false) -> Bool {
     held < holders && !isFull(occupancy.entries, wasFull: wasFull) && occupancy.downloads < downloads
       && occupancy.bytes < bytes

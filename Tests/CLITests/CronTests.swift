@@ -32,6 +32,15 @@ import Testing
         "\nnot accepted; for a running \"watch\" or the next start: darkroom add --inbox \(folders.inbox)"
       #expect(run.error.contains(hint) == more.contains(manifest), "\(more): \(run.error)")
     }
+    let elsewhere = try folders.run(["--inbox", other.inbox, manifest]).expect(status: 75)
+    #expect(
+      elsewhere.error.contains("\nnot accepted; for the next start: darkroom add --inbox \(other.inbox)"),
+      "\(elsewhere.error)")
+    try folders.drop("dropped.txt", "coffee.jpg\n")
+    let dropped = try folders.run([folders.inbox + "/dropped.txt"]).expect(status: 75)
+    #expect(
+      dropped.error.contains("dropped.txt is in the inbox already, for a running \"watch\" or the next start\n"),
+      "\(dropped.error)")
     try first.stop()
   }
 

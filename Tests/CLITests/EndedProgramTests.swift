@@ -100,6 +100,22 @@ import Testing
     #expect(try logged() == ["a succeeded", "a succeeded"])
   }
 
+  @Test func `a second signal ends it, too, so that it does not run beside that of the next start`() throws {
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let run = try folders.start("run", ["--exec", program("echo $$; exec sleep 1000")])
+    let line = try #require(try run.waitForLine(containing: "--exec: "))
+    let process = try #require(line.split(separator: " ").last.flatMap { Int32($0) })
+    run.send(SIGTERM)
+    #expect(try run.waitForLine(containing: "stopping") != nil)
+    run.send(SIGTERM)
+    #expect(try run.finish().status == 143)
+    // It may stay as a zombie, whoever has to wait for it.
+    let state = eventually(
+      { (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? "" },
+      is: { $0.isEmpty || $0.contains(") Z ") })
+    #expect(state.isEmpty || state.contains(") Z "), "\(state)")
+  }
+
   @Test func `in the configuration file its path is relative to the file's folder`() throws {
     _ = try program()
     let config = try folders.folder.write(#"{ "exec": "program" }"#, as: "config.json")

@@ -180,8 +180,8 @@ import Testing
       ("picture.jpg", ["a JPEG picture", ".txt", "--file-root"]), ("folder/", [#"{"source": "file:FOLDER/**"}"#]),
       ("folder", ["it is a folder", "--file-root"]), ("book.xlsx", ["it is a spreadsheet (.xlsx)", "CSV"]),
       ("sitemap.xml", ["a sitemap", ".txt"]), ("notes.docx", [": its extension is not that of a manifest"]),
-      ("missing.tx", ["No such file or directory; and its extension is not that of a manifest"]),
-      ("picture.jpg/a.tx", ["Not a directory; and its extension is not that of a manifest"]),
+      ("missing.tx", ["No such file or directory, and its extension is not that of a manifest"]),
+      ("picture.jpg/a.tx", ["Not a directory, and its extension is not that of a manifest"]),
     ], ["run", "check", "add"])
   func `what is no manifest is told with what to do`(given: (name: String, words: [String]), command: String) throws {
     if command == "add", given.name.contains("://") { return }

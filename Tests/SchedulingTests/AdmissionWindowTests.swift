@@ -29,7 +29,7 @@ import Testing
     #expect(!window.hasRoom(occupancy(), held: 256))
   }
 
-  @Test(arguments: [(1, 1), (4, 4), (6, 6), (16, 6), (256, 6)])
+  @Test(arguments: [(1, 1), (4, 4), (6, 6), (16, 6), (200, 6), (256, 1)])
   func `a full window has room again when as many have left as may be downloaded at once, up to six`(
     downloads: Int, refill: Int
   ) {
@@ -40,11 +40,17 @@ import Testing
     #expect(window.hasRoom(occupancy(entries: window.entries - refill), held: 1, wasFull: true))
   }
 
+  @Test(arguments: [1, 6, 16, 64, 190, 200, 204, 205, 256], [64, 100, 256, 300, 1024, 1 << 16])
+  func `a window that is being refilled has entries that are downloaded`(downloads: Int, descriptors: Int) {
+    let window = AdmissionWindow(downloads: downloads, filtrations: 2, descriptors: descriptors)
+    #expect(window.refill == 1 || window.entries - window.refill >= window.downloads)
+  }
+
   @Test(arguments: [(64, 2), (67, 2), (100, 9), (256, 48), (1088, 256), (1 << 20, 256)])
   func `few descriptors make a small window`(descriptors: Int, holders: Int) {
     let window = AdmissionWindow(downloads: 1000, filtrations: 100, descriptors: descriptors)
     #expect(window.holders == holders)
     #expect(window.entries == holders && window.downloads == holders)
-    #expect(1...6 ~= window.refill && window.refill < holders)
+    #expect(window.refill == 1, "nothing but downloads can fill it")
   }
 }

@@ -2,9 +2,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview`, `RowPreview` and `TurnedPlanes`. In C because C can
-// enable a processor's wider vectors for a single function, which Swift cannot: the same code is compiled for the x86-64 baseline
-// and for AVX2, and one is chosen at run time.
+// The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview`, `RowPreview` and `TurnedPlanes`. In
+// C because C can enable a processor's wider vectors for a single function, which Swift cannot: the same code is compiled for
+// the x86-64 baseline and for AVX2, and one is chosen at run time.
 
 /// 16 samples, or a coefficient repeated 16 times. Coefficients are loaded from memory as vectors: the compiler then
 /// knows that they have 16 bits, and computes the upper half of a product with a single instruction.
@@ -103,6 +103,6 @@ void cplanes_resample_columns(const cplanes_taps *taps, int count, const float *
 /// Adds `count` samples, a multiple of 8, times a factor to sums.
 void cplanes_add_product(float *sums, const float *samples, float factor, ptrdiff_t count);
 
-/// Makes 16 rows of `count` times 16 samples from as many columns: column i of the source, from which 16 samples are read of each of
-/// its rows, `next_row` apart, becomes `rows[i]`.
+/// Transposes 16 columns of `count` times 16 rows: column i becomes `rows[i]`. Reads 16 samples of each row; rows are `next_row`
+/// apart, which may be negative. Compiled once, for every processor.
 void cplanes_transpose(const uint8_t *source, ptrdiff_t next_row, int count, uint8_t *const *rows);

@@ -47,6 +47,9 @@ struct ProgramSender: NoticeSender {
   /// In seconds.
   let limit: Double
 
+  /// Kills the programs that run now; what they run for stays for the next start.
+  static func killAll() { ProgramRun.killAll() }
+
   /// The variables that the program does not get.
   private static let secrets = ["DARKROOM_NOTIFY_SECRET"]
 

@@ -58,7 +58,7 @@ final class Notices {
     let programs = kinds.contains(.exec) ? programs.count : 0
     let texts = [
       programs > 0 ? "the program of --exec, for " + programs.of("job", "jobs") : nil,
-      waiting > 0 ? "the receiver of " + waiting.of("notification", "notifications") : nil,
+      waiting > 0 ? "the receiver of --notify, for " + waiting.of("notification", "notifications") : nil,
     ].compactMap { $0 }
     return "waiting for " + texts.joined(separator: ", and for ")
   }

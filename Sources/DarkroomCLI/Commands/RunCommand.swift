@@ -50,7 +50,7 @@ struct RunCommand: Command {
         ) { darkroom in
           darkroom.statusInterval = invocation.console.statusInterval
           darkroom.publish = invocation.console.show
-          signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.forgetFiltrations))
+          signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.leave))
           return try darkroom.run(
             manifests: manifests,
             called: input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:])
@@ -71,7 +71,8 @@ struct RunCommand: Command {
       // The other process does the work: no reason for cron to send mail.
       return .tryAgain
     } catch let error as StopError where error.isBusy && !manifests.isEmpty {
-      invocation.console.fail("\(error)", hint: busyHint(invocation, job: job, ownsInbox: error.isBusy(inbox)))
+      invocation.console.fail(
+        "\(error)", hint: busyHint(invocation, job: job, inbox: inbox, ownsInbox: error.isBusy(inbox)))
       return .tryAgain
     } catch StopError.pausedTooLong(_, _, isKnown: true) where isQuiet {
       // The last process has said so.
@@ -83,8 +84,10 @@ struct RunCommand: Command {
 
   /// The commands that leave the given manifests in the inbox while another instance runs, and that standard input was not
   /// accepted: what has been read of it is gone. nil when there is nothing to say.
-  /// - Parameter ownsInbox: Whether that instance has the inbox, and not only the outbox.
-  private func busyHint(_ invocation: Invocation, job: String?, ownsInbox: Bool) -> String? {
+  /// - Parameters:
+  ///   - inbox: The inbox's path.
+  ///   - ownsInbox: Whether that instance has it, and not only the outbox.
+  private func busyHint(_ invocation: Invocation, job: String?, inbox: String?, ownsInbox: Bool) -> String? {
     let reader = ownsInbox ? "for a running \"watch\" or the next start" : "for the next start"
     let add = ["darkroom", "add"] + invocation.settings.folderOptions
     func command(_ words: [String]) -> String { (add + words).map(\.shellQuoted).joined(separator: " ") }
@@ -93,11 +96,17 @@ struct RunCommand: Command {
       let words = (job.map { ["--name", $0] } ?? []) + ["-"]
       lines.append("standard input was NOT accepted; \(reader), pipe it again into: \(command(words))")
     }
+    let folder = inbox.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
     let files = invocation.operands.filter { $0 != "-" }
-    // A URL may have a password.
-    if ownsInbox, !files.isEmpty, !files.contains(where: { $0.contains("://") }) {
-      lines.append("not accepted; \(reader): \(command(files))")
+    func isDropped(_ file: String) -> Bool {
+      URL(fileURLWithPath: file).deletingLastPathComponent().resolvingSymlinksInPath().path == folder
     }
+    let others = files.filter { !isDropped($0) }
+    // A URL may have a password.
+    if !others.isEmpty, !others.contains(where: { $0.contains("://") }) {
+      lines.append("not accepted; \(reader): \(command(others))")
+    }
+    lines += files.filter(isDropped).map { "\($0) is in the inbox already, \(reader)" }
     return lines.isEmpty ? nil : lines.joined(separator: "\n")
   }
 }

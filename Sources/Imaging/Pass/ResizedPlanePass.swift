@@ -27,9 +27,10 @@ struct ResizedPlanePass: PassStrategy {
     eighths = plan.pipeline.eighths
   }
 
-  /// What the source and the stage hold, and queues of rows. The planes are read at different paces: each holds the rows that
-  /// the decoder has delivered while another is read, at most the rows of a band, those of the kernel on both sides of it, and
-  /// those that two planes read ahead, chroma twice as many. A decoder that reduces a picture may deliver chroma in the size of luma.
+  /// What the source and the stage hold, and queues of rows. The planes are read at different paces: each holds the
+  /// rows that the decoder has delivered while another is read, at most the rows of a band, those of the kernel on
+  /// both sides of it, and those that two planes read ahead, chroma twice as many. A decoder that reduces a picture
+  /// may deliver chroma in the size of luma.
   var heldBytes: Int {
     let width = (source.size.width * eighths + 7) / 8
     let rows =

@@ -1,6 +1,7 @@
 import CPlanes
 
-/// The stored planes of a picture in another orientation. They are held whole: 1.5 bytes for each pixel of 4:2:0.
+/// The stored planes of a picture in another orientation. They are held whole: 1.5 bytes for each pixel of 4:2:0, 3 of 4:4:4, and
+/// as many of 4:2:0 when the decoder reduces the picture.
 final class TurnedPlanes: PlaneDecoder {
   private let decoder: any PlaneDecoder
   private let orientation: Orientation
@@ -38,9 +39,12 @@ final class TurnedPlanes: PlaneDecoder {
   /// picture's, since it becomes the first.
   static func canTurn(_ size: PictureSize, to orientation: Orientation, eighths: Int, chroma: ChromaSampling) -> Bool {
     let (columns, rows) = (orientation.reversesColumns, orientation.reversesRows)
+    // A decoder that reduces a picture delivers such chroma in the size of luma.
+    let delivered = eighths < 8 && chroma == .yuv420 ? .yuv444 : chroma
     func isWhole(_ length: Int, _ shared: Int) -> Bool { length * eighths % (8 * shared) == 0 }
     let (width, height) = orientation.transposes ? (rows, columns) : (columns, rows)
-    return (!width || isWhole(size.width, chroma.horizontal)) && (!height || isWhole(size.height, chroma.vertical))
+    return (!width || isWhole(size.width, delivered.horizontal))
+      && (!height || isWhole(size.height, delivered.vertical))
   }
 
   func reduce(toEighths eighths: Int) { decoder.reduce(toEighths: eighths) }

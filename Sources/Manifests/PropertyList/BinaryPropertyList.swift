@@ -9,7 +9,7 @@ import JSON
 /// begins with its kind (4 bits) and its length (4 bits; 15: an integer object with the length follows).
 struct BinaryPropertyList {
   static let magic = Array("bplist0".utf8)
-  private static let damaged = ManifestProblem(.syntax, "this is not a binary property list", at: .file)
+  private static let damaged = ManifestProblem(.syntax, "the binary property list is damaged, or cut off", at: .file)
 
   private let bytes: [UInt8]
   private let offsetSize: Int

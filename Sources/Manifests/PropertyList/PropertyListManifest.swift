@@ -34,7 +34,7 @@ struct PropertyListManifest: ManifestFormat {
   private static func problem(for error: any Error, in data: Data) -> ManifestProblem {
     let text = (error as NSError).userInfo["NSDebugDescription"] as? String ?? "this is not a property list"
     if text.contains("unexpected EOF") {
-      let line = data.reversed().drop { $0 == UInt8(ascii: "\n") }.count { $0 == UInt8(ascii: "\n") } + 1
+      let line = data.reversed().drop { $0 <= UInt8(ascii: " ") }.count { $0 == UInt8(ascii: "\n") } + 1
       return ManifestProblem(.syntax, "the file ends before its last element does", at: .line(line))
     }
     guard let match = text.wholeMatch(of: /(.+) (?:on|at) line ([0-9]+)/), let line = Int(match.2) else {

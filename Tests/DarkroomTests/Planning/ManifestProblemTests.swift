@@ -38,7 +38,7 @@ import TestSupport
       ("m.plist", "{ a = \"http://h/a\"; }", "syntax @ "),
       ("m.plist", "(a, b)", "syntax @ "), ("m.plist", "bplist00", "syntax @ "),
       ("m.plist", "<plist><array>", "syntax @ line 1"),
-      ("m.plist", "<plist>\n<dict>\n<key>a</key>\n\n", "syntax @ line 3"),
+      ("m.plist", "<plist>\n<dict>\n<key>a</key>\n\n \t\r\n", "syntax @ line 3"),
       ("m.plist", "<html><body/></html>", "syntax @ "),
       ("m.plist", "<plist>\n<dict>\n<ky>a</ky></dict></plist>", "syntax @ line 3"),
       ("m.plist", "<plist>\n<dict><string>a</string></dict></plist>", "syntax @ line 2"),
