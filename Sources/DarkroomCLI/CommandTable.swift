@@ -23,7 +23,7 @@ enum CommandTable {
       throw UsageError("unknown command \"\(name)\"; did you mean \"--\(name)\"?")
     }
     // The command was left out. A URL may have a password.
-    if name.contains("://") { throw UsageError("a URL is no command; did you mean \"add URL\"?") }
+    if name.contains("://") { throw UsageError("a URL is not a command; did you mean \"add URL\"?") }
     if ManifestFileName(Folder.name(of: name)) != nil {
       throw UsageError("unknown command \"\(name)\"; did you mean: run \(name.shellQuoted)")
     }

@@ -14,11 +14,23 @@ package struct ProgramRun: Sendable {
   /// How long it may take, in seconds; then its process group is killed.
   package let limit: Double
 
-  /// The programs that run now. None of them has been waited for, so their numbers cannot belong to other processes.
-  private static let running = Mutex<Set<pid_t>>([])
+  private struct Running {
+    /// None has been waited for, so their numbers cannot belong to other processes.
+    var processes: Set<pid_t> = []
+    var isOver = false
+  }
 
-  /// Kills the programs that run now, with their process groups: for when this process ends at once.
-  package static func killAll() { running.withLock { for process in $0 { Glibc.kill(-process, SIGKILL) } } }
+  /// The programs that run now.
+  private static let running = Mutex(Running())
+
+  /// Kills the programs that run, with their process groups, and those that are started later: this process ends at once. None of
+  /// them has ended by itself then, but was stopped.
+  package static func killAll() {
+    running.withLock { running in
+      running.isOver = true
+      for process in running.processes { Glibc.kill(-process, SIGKILL) }
+    }
+  }
 
   package enum Ending: Sendable, Equatable {
     case ended(ChildProcess.Ending)
@@ -42,7 +54,7 @@ package struct ProgramRun: Sendable {
   ) throws(SystemError) -> Ending {
     let (child, output) = try start()
     defer { close(output) }
-    Self.running.withLock { _ = $0.insert(child.processID) }
+    Self.running.withLock { _ = $0.processes.insert(child.processID) }
     let deadline = Clock.monotonicSeconds + limit
     var lines = OutputLines()
     defer { lines.end(print) }
@@ -51,8 +63,9 @@ package struct ProgramRun: Sendable {
       // Before its output is read for the last time.
       let hasEnded = csandbox_has_ended(child.processID) == 1
       if isOpen { isOpen = Self.read(output, into: &lines, print) }
+      if Self.running.withLock({ $0.isOver }) { return kill(child, .stopped) }
       if hasEnded {
-        Self.running.withLock { _ = $0.remove(child.processID) }
+        Self.running.withLock { _ = $0.processes.remove(child.processID) }
         return .ended(child.wait())
       }
       if Clock.monotonicSeconds >= deadline { return kill(child, .timedOut) }
@@ -77,7 +90,7 @@ package struct ProgramRun: Sendable {
   /// Kills the process group. The process has not been waited for, so its number cannot belong to another group.
   private func kill(_ child: ChildProcess, _ ending: Ending) -> Ending {
     Glibc.kill(-child.processID, SIGKILL)
-    Self.running.withLock { _ = $0.remove(child.processID) }
+    Self.running.withLock { _ = $0.processes.remove(child.processID) }
     child.end()
     return ending
   }

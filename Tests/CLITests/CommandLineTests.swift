@@ -39,7 +39,7 @@ import Testing
     (["version"], "unknown command \"version\"; did you mean \"--version\"?"),
     (["grace"], "did you mean \"--grace\"?"),
     (["lists/Cats.JSON.gz"], "did you mean: run lists/Cats.JSON.gz\n"), (["my cats.txt"], "mean: run 'my cats.txt'\n"),
-    (["https://a:secret@h.example/a.jpg"], "darkroom: a URL is no command; did you mean \"add URL\"?"),
+    (["https://a:secret@h.example/a.jpg"], "darkroom: a URL is not a command; did you mean \"add URL\"?"),
     (["watch", "extra"], "extra"),
     (["run", "--reason", "x"], "--reason is for the command pause, not for run"),
     (["pause", "--downloads", "3"], "--downloads is for the commands run, watch, doctor, not for pause"),

@@ -107,6 +107,8 @@ import Testing
     let process = try #require(line.split(separator: " ").last.flatMap { Int32($0) })
     run.send(SIGTERM)
     #expect(try run.waitForLine(containing: "stopping") != nil)
+    let status = try eventually({ try folders.statusText() }, is: { $0.contains("stopping") })
+    #expect(status.contains(#""stopping":true"#), "\(status)")
     run.send(SIGTERM)
     #expect(try run.finish().status == 143)
     // It may stay as a zombie, whoever has to wait for it.
@@ -114,6 +116,8 @@ import Testing
       { (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? "" },
       is: { $0.isEmpty || $0.contains(") Z ") })
     #expect(state.isEmpty || state.contains(") Z "), "\(state)")
+    try folders.run(["--exec", program()]).expect(status: 0)
+    #expect(try logged() == ["a succeeded", "a succeeded"])
   }
 
   @Test func `in the configuration file its path is relative to the file's folder`() throws {

@@ -15,7 +15,6 @@ final class PlaneRingBuffer {
   init(size: PictureSize, blockRows: Int) {
     self.size = size
     self.blockRows = blockRows
-    // Whole blocks, and whole vectors of twice 8.
     stride = Self.stride(size.width)
     capacity = 4 * blockRows
     memory = .allocate(capacity: capacity * stride)
@@ -24,7 +23,8 @@ final class PlaneRingBuffer {
 
   deinit { memory.deallocate() }
 
-  private static func stride(_ width: Int) -> Int { (width + 63) / 64 * 64 }
+  /// Samples of a row that many wide: whole blocks, up to four side by side, and whole vectors of twice 8.
+  static func stride(_ width: Int) -> Int { (width + 63) / 64 * 64 }
 
   /// The bytes of a buffer for this many rows and a row of blocks: it has grown by doubling.
   static func bytes(width: Int, blockRows: Int, holding rows: Int) -> Int {

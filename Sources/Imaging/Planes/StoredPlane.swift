@@ -13,7 +13,7 @@ final class StoredPlane {
   /// - Parameter blockRows: Rows of a row of blocks, which are written together.
   /// - Throws: `image-too-large` when the system has not enough memory.
   init(_ size: PictureSize, blockRows: Int) throws(ImagingError) {
-    (self.size, stride) = (size, Self.stride(size.width))
+    (self.size, stride) = (size, PlaneRingBuffer.stride(size.width))
     guard let memory = calloc(1, Self.bytes(of: size, blockRows: blockRows)) else {
       throw ImagingError(
         code: .imageTooLarge, message: "there is no memory for a whole plane of \(size.width) × \(size.height)")
@@ -23,11 +23,8 @@ final class StoredPlane {
 
   deinit { free(memory) }
 
-  /// Whole blocks, of up to four in a row.
-  private static func stride(_ width: Int) -> Int { (width + 63) / 64 * 64 }
-
   static func bytes(of size: PictureSize, blockRows: Int) -> Int {
-    stride(size.width) * ((size.height + blockRows - 1) / blockRows * blockRows + 2 * margin)
+    PlaneRingBuffer.stride(size.width) * ((size.height + blockRows - 1) / blockRows * blockRows + 2 * margin)
   }
 
   func row(_ index: Int) -> PlaneSamples {
