@@ -2,6 +2,16 @@
 #include "fast_path.h"
 #include "preview.h"
 #include "slow_path.h"
+#include "versions.h"
+
+cplanes_instructions cplanes_supported(void) {
+#if defined(__x86_64__)
+  // Processors with AVX-512 that lack these instructions, Intel's before 2019, lower their clock for its vectors.
+  if (__builtin_cpu_supports("avx512vbmi2")) return cplanes_avx512;
+  if (__builtin_cpu_supports("avx2")) return cplanes_avx2;
+#endif
+  return cplanes_baseline;
+}
 
 /// The number of indices that are processed together.
 enum { batch = 64 };
@@ -34,57 +44,24 @@ INLINE void apply_stages(
 }
 
 /// A single stage, the usual case, is compiled separately: without a loop.
-INLINE void apply(const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int count) {
+INLINE void apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
   if (kernel->stage_count == 1) {
     cplanes_kernel single = *kernel;
     single.stage_count = 1;
-    apply_stages(&single, source, result, count);
+    apply_stages(&single, &source, &result, count);
   } else {
-    apply_stages(kernel, source, result, count);
+    apply_stages(kernel, &source, &result, count);
   }
 }
 
-void cplanes_apply_portable(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
-  apply(kernel, &source, &result, count);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2")))
-static void apply_avx2(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
-  apply(kernel, &source, &result, count);
-}
-#endif
-
-void cplanes_apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    apply_avx2(kernel, source, result, count);
-    return;
-  }
-#endif
-  cplanes_apply_portable(kernel, source, result, count);
-}
-
-void cplanes_add_rows_portable(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
-  add_rows(sums, samples, stride, rows, width);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2")))
-static void add_rows_avx2(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
-  add_rows(sums, samples, stride, rows, width);
-}
-#endif
-
-void cplanes_add_rows(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    add_rows_avx2(sums, samples, stride, rows, width);
-    return;
-  }
-#endif
-  cplanes_add_rows_portable(sums, samples, stride, rows, width);
-}
+VERSIONS(
+    apply, (const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count),
+    (kernel, source, result, count))
+VERSIONS(
+    add_rows, (uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width),
+    (sums, samples, stride, rows, width))
+VERSIONS(
+    add_floats, (float *sums, const float *samples, const float *alpha, int count), (sums, samples, alpha, count))
 
 void cplanes_average(uint16_t *sums, int width, int factor, int rows, uint8_t *means) {
   int whole = width / factor, rest = width % factor;
@@ -101,23 +78,6 @@ void cplanes_average(uint16_t *sums, int width, int factor, int rows, uint8_t *m
   }
   if (rest) average(sums + width - rest, 1, rest, rows, means + whole);
   memset(sums, 0, (size_t)width * sizeof *sums);
-}
-
-#if defined(__x86_64__)
-__attribute__((target("avx2")))
-static void add_floats_avx2(float *sums, const float *samples, const float *alpha, int count) {
-  add_floats(sums, samples, alpha, count);
-}
-#endif
-
-void cplanes_add_floats(float *sums, const float *samples, const float *alpha, int count) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    add_floats_avx2(sums, samples, alpha, count);
-    return;
-  }
-#endif
-  add_floats(sums, samples, alpha, count);
 }
 
 void cplanes_average_floats(const float *sums, int width, int factor, int rows, float offset, float *means) {

@@ -11,11 +11,9 @@ typedef struct {
   vector lowest, highest;
 } extremes;
 
-INLINE extremes extremes_of(pair upper, pair lower) {
-  return (extremes){
-      .lowest = lesser(lesser(upper.even, upper.odd), lesser(lower.even, lower.odd)),
-      .highest = greater(greater(upper.even, upper.odd), greater(lower.even, lower.odd)),
-  };
+INLINE extremes extremes_of(wide upper, wide lower) {
+  wide lowest = __builtin_elementwise_min(upper, lower), highest = __builtin_elementwise_max(upper, lower);
+  return (extremes){.lowest = lesser(even(lowest), odd(lowest)), .highest = greater(even(highest), odd(highest))};
 }
 
 /// Whether no pixel within these extremes clips. A bound is an affine map of Y, Cb and Cr that must not be negative;
@@ -53,19 +51,15 @@ INLINE bytes unevenness(const uint8_t *row, int index, ptrdiff_t next_row) {
 
 /// The luma of 32 columns. Centred, because for elements that are never negative the compiler would choose a slower
 /// multiplication.
-INLINE pair centred(const uint8_t *luma, int index) {
-  pair samples = load_pair(luma, index);
-  return (pair){(samples.even << 6) - 8192, (samples.odd << 6) - 8192};
-}
+INLINE wide centred(const uint8_t *luma, int index) { return (load_wide(luma, index) << 6) - 8192; }
 
 /// The contribution of chroma to a result.
 INLINE vector from_chroma(const vector *number, vector blue, vector red) {
   return upper_half(blue, number + 1) + upper_half(red, number + 2) + number[3];
 }
 
-INLINE void store_luma(const vector *number, pair luma, pair terms, uint8_t *row, int index) {
-  vector even = (upper_half(luma.even, number) + terms.even) >> 4, odd = (upper_half(luma.odd, number) + terms.odd) >> 4;
-  store_pair(even, odd, row, index);
+INLINE void store_luma(const vector *number, wide luma, wide terms, uint8_t *row, int index) {
+  store_wide((upper_half_wide(luma, number) + terms) >> 4, row, index);
 }
 
 /// Stores output chroma, computed from the sum of four luma samples and the input chroma. For RGB colours it is at
@@ -78,11 +72,12 @@ INLINE void store_chroma(const vector *number, vector sum, vector blue, vector r
 /// Stores output luma, computed from luma and the contribution of chroma, and output chroma, computed from the sum of
 /// luma and the mean chroma.
 INLINE void store_columns(
-    const vector *number, pair upper, pair upper_terms, pair lower, pair lower_terms, vector blue, vector red,
+    const vector *number, wide upper, wide upper_terms, wide lower, wide lower_terms, vector blue, vector red,
     const cplanes_rows *result, int index) {
   store_luma(number, upper, upper_terms, result->luma.upper, index);
   store_luma(number, lower, lower_terms, result->luma.lower, index);
-  vector sum = upper.even + upper.odd + lower.even + lower.odd;
+  wide rows = upper + lower;
+  vector sum = even(rows) + odd(rows);
   store_chroma(number + 4, sum, blue, red, result->blue.upper, index);
   store_chroma(number + 8, sum, blue, red, result->red.upper, index);
 }
@@ -98,24 +93,24 @@ INLINE int fast_path_from_420(
                  unevenness(source->red.upper, index, source->next_row);
   vector blue = chroma_of_420(source->blue.upper, index), red = chroma_of_420(source->red.upper, index);
   vector terms = from_chroma(kernel->fast_path, blue, red);
-  pair upper = centred(source->luma.upper, index), lower = centred(source->luma.lower, index);
-  store_columns(kernel->fast_path, upper, (pair){terms, terms}, lower, (pair){terms, terms}, blue, red, result, index);
+  wide upper = centred(source->luma.upper, index), lower = centred(source->luma.lower, index);
+  store_columns(kernel->fast_path, upper, twice(terms), lower, twice(terms), blue, red, result, index);
   int within = is_within_bounds(kernel, extremes_of(upper, lower), (extremes){blue, blue}, (extremes){red, red});
   return within & !__builtin_reduce_or(uneven);
 }
 
-INLINE pair chroma_of_444(const uint8_t *row, int index) {
-  pair samples = load_pair(row, index);
-  return (pair){(samples.even - 128) << 8, (samples.odd - 128) << 8};
+INLINE wide chroma_of_444(const uint8_t *row, int index) {
+  return (load_wide(row, index) - 128) << 8;
 }
 
 /// The mean of the four samples that become one.
-INLINE vector mean(pair upper, pair lower) {
-  return (upper.even >> 2) + (upper.odd >> 2) + (lower.even >> 2) + (lower.odd >> 2);
+INLINE vector mean(wide upper, wide lower) {
+  wide rows = (upper >> 2) + (lower >> 2);
+  return even(rows) + odd(rows);
 }
 
-INLINE pair from_chroma_pair(const vector *number, pair blue, pair red) {
-  return (pair){from_chroma(number, blue.even, red.even), from_chroma(number, blue.odd, red.odd)};
+INLINE wide from_chroma_wide(const vector *number, wide blue, wide red) {
+  return upper_half_wide(blue, number + 1) + upper_half_wide(red, number + 2) + twice(number[3]);
 }
 
 /// Computes 32 columns from 4:4:4 to 4:2:0.
@@ -123,12 +118,12 @@ INLINE pair from_chroma_pair(const vector *number, pair blue, pair red) {
 INLINE int fast_path_from_444(
     const cplanes_kernel *kernel, const cplanes_rows *source, const cplanes_rows *result, int index) {
   const vector *number = kernel->fast_path;
-  pair upper_blue = chroma_of_444(source->blue.upper, index), lower_blue = chroma_of_444(source->blue.lower, index);
-  pair upper_red = chroma_of_444(source->red.upper, index), lower_red = chroma_of_444(source->red.lower, index);
-  pair upper = centred(source->luma.upper, index), lower = centred(source->luma.lower, index);
+  wide upper_blue = chroma_of_444(source->blue.upper, index), lower_blue = chroma_of_444(source->blue.lower, index);
+  wide upper_red = chroma_of_444(source->red.upper, index), lower_red = chroma_of_444(source->red.lower, index);
+  wide upper = centred(source->luma.upper, index), lower = centred(source->luma.lower, index);
   store_columns(
-      number, upper, from_chroma_pair(number, upper_blue, upper_red), lower,
-      from_chroma_pair(number, lower_blue, lower_red), mean(upper_blue, lower_blue), mean(upper_red, lower_red), result,
+      number, upper, from_chroma_wide(number, upper_blue, upper_red), lower,
+      from_chroma_wide(number, lower_blue, lower_red), mean(upper_blue, lower_blue), mean(upper_red, lower_red), result,
       index);
   return is_within_bounds(
       kernel, extremes_of(upper, lower), extremes_of(upper_blue, lower_blue), extremes_of(upper_red, lower_red));

@@ -1,9 +1,6 @@
 #pragma once
 #include "vectors.h"
 
-/// 16 sums.
-typedef uint16_t sums16 __attribute__((vector_size(32)));
-
 /// Adds rows of samples to sums of columns: all rows for some columns, then for the next, so that sums stay in a register.
 INLINE void add_rows(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
   for (int column = 0; column < width; column += 16) {

@@ -1,16 +1,16 @@
 #include "cplanes.h"
 #include "vectors.h"
+#include "versions.h"
 
-// Resampling in floats. Products are rounded before they are added, and added in the order of their samples, so that results are
-// identical on every processor and in whichever loop they are computed.
-#pragma clang fp contract(off)
+// Resampling in floats. Products are added in the order of their samples, so that results are identical in whichever loop they are
+// computed.
 
 /// Eight samples, or sums of two or four samples, of a row.
 typedef uint16_t eight __attribute__((vector_size(16)));
 
 typedef uint8_t eight_bytes __attribute__((vector_size(8)));
 
-typedef uint32_t eight_integers __attribute__((vector_size(32)));
+typedef uint32_t wide_integers __attribute__((vector_size(64)));
 
 /// Interleaves rows of the upper and the lower half three times, which transposes them.
 INLINE void transpose_sums(eight block[8]) {
@@ -62,17 +62,21 @@ INLINE void gather(const cplanes_group *group, int shared_columns, int shared_ro
   float factor = 1 / (255.0f * (float)(shared_columns * shared_rows));
   for (int index = 0; 8 * index < group->width; index++) {
     float *columns = group->columns + cplanes_group_rows * 8 * (ptrdiff_t)index;
-    for (int half = 0; half < cplanes_group_rows; half += 8) {
-      eight block[8];
-      for (int row = 0; row < 8; row++) {
-        block[row] = load_sums(group->upper[half + row], index, shared_columns);
-        if (shared_rows == 2) block[row] += load_sums(group->lower[half + row], index, shared_columns);
+    eight upper[8], lower[8];
+    for (int row = 0; row < 8; row++) {
+      upper[row] = load_sums(group->upper[row], index, shared_columns);
+      lower[row] = load_sums(group->upper[row + 8], index, shared_columns);
+      if (shared_rows == 2) {
+        upper[row] += load_sums(group->lower[row], index, shared_columns);
+        lower[row] += load_sums(group->lower[row + 8], index, shared_columns);
       }
-      transpose_sums(block);
-      for (int column = 0; column < 8; column++) {
-        floats samples = __builtin_convertvector(block[column], floats) * factor;
-        store_floats(samples, columns, cplanes_group_rows * column + half);
-      }
+    }
+    transpose_sums(upper);
+    transpose_sums(lower);
+    for (int column = 0; column < 8; column++) {
+      sums16 sums = __builtin_shufflevector(
+          upper[column], lower[column], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+      store_wide_floats(__builtin_convertvector(sums, wide_floats) * factor, columns, cplanes_group_rows * column);
     }
   }
 }
@@ -90,13 +94,12 @@ INLINE void resample_group(const cplanes_group *group, const cplanes_taps *taps,
     for (int column = 0; column < 8 && first + column < count; column++) {
       const cplanes_taps *taps_of_column = taps + first + column;
       const float *samples = group->columns + cplanes_group_rows * (ptrdiff_t)taps_of_column->first;
-      floats sums[2] = {};
+      wide_floats sums = {};
       for (int tap = 0; tap < taps_of_column->count; tap++, samples += cplanes_group_rows) {
-        sums[0] += load_floats(samples, 0) * taps_of_column->weights[tap];
-        sums[1] += load_floats(samples, 8) * taps_of_column->weights[tap];
+        sums += load_wide_floats(samples, 0) * taps_of_column->weights[tap];
       }
-      upper[column] = sums[0];
-      lower[column] = sums[1];
+      upper[column] = __builtin_shufflevector(sums, sums, 0, 1, 2, 3, 4, 5, 6, 7);
+      lower[column] = __builtin_shufflevector(sums, sums, 8, 9, 10, 11, 12, 13, 14, 15);
     }
     transpose_floats(upper);
     transpose_floats(lower);
@@ -108,20 +111,21 @@ INLINE void resample_group(const cplanes_group *group, const cplanes_taps *taps,
 }
 
 INLINE void resample_rows(const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
-  enum { vectors = 4 };
-  for (int first = 0; first < width; first += 8 * vectors) {
-    floats sums[vectors] = {};
+  enum { vectors = 2 };
+  for (int first = 0; first < width; first += 16 * vectors) {
+    wide_floats sums[vectors] = {};
     for (int row = 0; row < count; row++) {
       for (int index = 0; index < vectors; index++) {
-        sums[index] += load_floats(rows[row], first + 8 * index) * weights[row];
+        sums[index] += load_wide_floats(rows[row], first + 16 * index) * weights[row];
       }
     }
     for (int index = 0; index < vectors; index++) {
-      floats sum = __builtin_elementwise_min(__builtin_elementwise_max(sums[index], (floats){} + 1e-30f), (floats){} + 1);
+      wide_floats lowest = (wide_floats){} + 1e-30f, highest = (wide_floats){} + 1;
+      wide_floats sum = __builtin_elementwise_min(__builtin_elementwise_max(sums[index], lowest), highest);
       // Rounds, as `SampleScale.bytes` does.
-      floats rounded = sum * 255.0005f + 8388608;
-      eight_bytes samples = __builtin_convertvector((eight_integers)rounded, eight_bytes);
-      memcpy(result + first + 8 * index, &samples, sizeof samples);
+      wide_floats rounded = sum * 255.0005f + 8388608;
+      bytes samples = __builtin_convertvector((wide_integers)rounded, bytes);
+      memcpy(result + first + 16 * index, &samples, sizeof samples);
     }
   }
 }
@@ -141,61 +145,14 @@ INLINE void add_product(float *sums, const float *samples, float factor, ptrdiff
   }
 }
 
-void cplanes_resample_group_portable(
-    const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results) {
-  resample_group(group, taps, count, results);
-}
-
-void cplanes_resample_rows_portable(
-    const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
-  resample_rows(rows, weights, count, width, result);
-}
-
-#if defined(__x86_64__)
-#define AVX2 __attribute__((target("avx2"))) static void
-
-AVX2 resample_group_avx2(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results) {
-  resample_group(group, taps, count, results);
-}
-
-AVX2 resample_rows_avx2(const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
-  resample_rows(rows, weights, count, width, result);
-}
-
-AVX2 resample_columns_avx2(const cplanes_taps *taps, int count, const float *columns, float *results) {
-  resample_columns(taps, count, columns, results);
-}
-
-AVX2 add_product_avx2(float *sums, const float *samples, float factor, ptrdiff_t count) {
-  add_product(sums, samples, factor, count);
-}
-
-/// Calls the version of a function for AVX2 and returns, on a processor that has it.
-#define USE_AVX2(call) \
-  if (__builtin_cpu_supports("avx2")) { \
-    call; \
-    return; \
-  }
-#else
-#define USE_AVX2(call)
-#endif
-
-void cplanes_resample_group(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results) {
-  USE_AVX2(resample_group_avx2(group, taps, count, results))
-  resample_group(group, taps, count, results);
-}
-
-void cplanes_resample_rows(const float *const *rows, const float *weights, int count, int width, uint8_t *result) {
-  USE_AVX2(resample_rows_avx2(rows, weights, count, width, result))
-  resample_rows(rows, weights, count, width, result);
-}
-
-void cplanes_resample_columns(const cplanes_taps *taps, int count, const float *columns, float *results) {
-  USE_AVX2(resample_columns_avx2(taps, count, columns, results))
-  resample_columns(taps, count, columns, results);
-}
-
-void cplanes_add_product(float *sums, const float *samples, float factor, ptrdiff_t count) {
-  USE_AVX2(add_product_avx2(sums, samples, factor, count))
-  add_product(sums, samples, factor, count);
-}
+VERSIONS(
+    resample_group, (const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results),
+    (group, taps, count, results))
+VERSIONS(
+    resample_rows, (const float *const *rows, const float *weights, int count, int width, uint8_t *result),
+    (rows, weights, count, width, result))
+VERSIONS(
+    resample_columns, (const cplanes_taps *taps, int count, const float *columns, float *results),
+    (taps, count, columns, results))
+VERSIONS(
+    add_product, (float *sums, const float *samples, float factor, ptrdiff_t count), (sums, samples, factor, count))

@@ -1,3 +1,4 @@
+import CPlanes
 import TestSupport
 import Testing
 
@@ -88,17 +89,18 @@ import Testing
   @Test("wider vectors give identical results", arguments: recipes + chains + ["none"], samplings)
   func vectors(_ recipe: String, _ sampling: ChromaSampling) throws {
     let stages = try stages(recipe)
-    let (wide, portable) = (
-      try #require(PlaneKernel(stages)), try #require(PlaneKernel(stages, isPortable: true))
-    )
+    let kernels = try cplanes_instructions.all.map { try #require(PlaneKernel(stages, $0)) }
     var chance = SplitMix64(seed: 3)
     for kept in [sampling, .yuv420] {
       for spread: UInt8 in [3, 30, 255] {
         let source = PlaneBand(width: 200, sampling: sampling)
         for plane in source.planes { fill(plane) { _ in sample(128, spread, &chance) } }
         source.surround(above: nil, below: nil)
-        let difference = difference(result(of: wide, source, kept), result(of: portable, source, kept))
-        #expect(difference == 0, "chroma kept as \(kept), samples \(spread) around 128")
+        let results = kernels.map { result(of: $0, source, kept) }
+        for (instructions, wide) in zip(cplanes_instructions.all, results) {
+          let reason: Comment = "\(instructions), chroma kept as \(kept), samples \(spread) around 128"
+          #expect(difference(results[0], wide) == 0, reason)
+        }
       }
     }
   }

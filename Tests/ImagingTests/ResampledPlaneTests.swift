@@ -1,3 +1,4 @@
+import CPlanes
 import TestSupport
 import Testing
 
@@ -83,9 +84,9 @@ import Testing
   private static let samplings: [ChromaSampling] = [.yuv444, halfColumns, halfColumns.transposed, .yuv420]
 
   @Test(
-    "the samples are those of rows of grey, also with the instructions that every processor has",
-    arguments: samplings, [false, true])
-  func rows(_ sampling: ChromaSampling, _ isPortable: Bool) throws {
+    "the samples are those of rows of grey, with the instructions of every processor", arguments: samplings,
+    cplanes_instructions.all)
+  func rows(_ sampling: ChromaSampling, _ instructions: cplanes_instructions) throws {
     for (luma, size) in Self.sizes {
       for isPart in [false, true] {
         var plan = ResamplingPlan(
@@ -97,14 +98,14 @@ import Testing
           plan = ResamplingPlan(
             columns: ResamplingAxis(length: luma.width, start: 3.5, extent: width, count: size.width), rows: plan.rows)
         }
-        try compare(plan, of: luma, sampling, isPortable)
+        try compare(plan, of: luma, sampling, instructions)
       }
     }
   }
 
   /// Compares all planes of a picture whose chroma is stored with the size of luma.
   private func compare(
-    _ plan: ResamplingPlan, of luma: PictureSize, _ sampling: ChromaSampling, _ isPortable: Bool
+    _ plan: ResamplingPlan, of luma: PictureSize, _ sampling: ChromaSampling, _ instructions: cplanes_instructions
   ) throws {
     // As small as rows of blocks become, and as large.
     for blockRows in [1, 16] {
@@ -112,8 +113,8 @@ import Testing
       let reader = try PlaneReader(noise) { false }
       let chroma = plan.subsampled(sampling)
       let planes =
-        ResampledPlane.make(reader, planes: 0..<1, plan, isPortable: isPortable)
-        + ResampledPlane.make(reader, planes: 1..<3, chroma, isPortable: isPortable)
+        ResampledPlane.make(reader, planes: 0..<1, plan, instructions)
+        + ResampledPlane.make(reader, planes: 1..<3, chroma, instructions)
       let band = PlaneBand(width: plan.size.width, sampling: sampling)
       let expected = zip(noise.samples, [(plan, .yuv444), (chroma, sampling), (chroma, sampling)]).map {
         samples, way in way.0.rows(from: Means(samples, way.1))

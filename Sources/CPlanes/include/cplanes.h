@@ -4,7 +4,13 @@
 
 // The inner loops of `PlaneKernel`, `ResampledPlane`, `ResampledColumns`, `PlanePreview`, `RowPreview` and `TurnedPlanes`. In
 // C because C can enable a processor's wider vectors for a single function, which Swift cannot: the same code is compiled for
-// the x86-64 baseline and for AVX2, and one is chosen at run time.
+// the x86-64 baseline, for AVX2 and for AVX-512, and one is chosen at run time. The results are the same.
+
+/// The instructions that a loop is compiled for.
+typedef enum { cplanes_baseline, cplanes_avx2, cplanes_avx512 } cplanes_instructions;
+
+/// The last of them that the processor has; those before it, too, may be used.
+cplanes_instructions cplanes_supported(void);
 
 /// 16 samples, or a coefficient repeated 16 times. Coefficients are loaded from memory as vectors: the compiler then
 /// knows that they have 16 bits, and computes the upper half of a product with a single instruction.
@@ -40,16 +46,12 @@ typedef struct {
 
 /// Computes `count` times 32 columns of `result` from `source`, which must not overlap. Of subsampled chroma, one
 /// sample before and after each row is read, and when `next_row` is not 0 also the rows above and below.
-void cplanes_apply(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count);
-
-/// The same with the instructions of the x86-64 baseline.
-void cplanes_apply_portable(const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count);
+void cplanes_apply(
+    cplanes_instructions instructions, const cplanes_kernel *kernel, cplanes_rows source, cplanes_rows result, int count);
 
 /// Adds `rows` rows of samples, `stride` apart, to sums of columns. `width` is a multiple of 16. As many as 257 rows of 255 fit.
-void cplanes_add_rows(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width);
-
-/// The same with the instructions of the x86-64 baseline.
-void cplanes_add_rows_portable(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width);
+void cplanes_add_rows(
+    cplanes_instructions instructions, uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width);
 
 /// Stores the rounded means of `factor` columns each, and of fewer at the end, from the sums of `rows` rows of `width`
 /// columns, and clears the sums.
@@ -57,7 +59,8 @@ void cplanes_average(uint16_t *sums, int width, int factor, int rows, uint8_t *m
 
 /// Adds `count` samples, a multiple of 8, to sums. With alpha, which may be NULL, (sample - 1) * alpha is added: the difference
 /// to white of what is laid on it.
-void cplanes_add_floats(float *sums, const float *samples, const float *alpha, int count);
+void cplanes_add_floats(
+    cplanes_instructions instructions, float *sums, const float *samples, const float *alpha, int count);
 
 /// Stores the means of `factor` columns each, and of fewer at the end, from the sums of `rows` rows of `width` columns, plus
 /// `offset`.
@@ -83,25 +86,21 @@ typedef struct {
 
 /// Resamples the rows of a group to `count` columns, as many as make it a multiple of 8 with any value: samples of 0…255 to floats
 /// of 0…1.
-void cplanes_resample_group(const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
-
-/// The same with the instructions of the x86-64 baseline.
-void cplanes_resample_group_portable(
-    const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
+void cplanes_resample_group(
+    cplanes_instructions instructions, const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
 
 /// Resamples rows to one: stores the sum of `count` rows, each with a weight, clamped to 0…1 and rounded to 0…255. As many
 /// columns as make `width` a multiple of 32 are read and stored.
-void cplanes_resample_rows(const float *const *rows, const float *weights, int count, int width, uint8_t *result);
-
-/// The same with the instructions of the x86-64 baseline.
-void cplanes_resample_rows_portable(
-    const float *const *rows, const float *weights, int count, int width, uint8_t *result);
+void cplanes_resample_rows(
+    cplanes_instructions instructions, const float *const *rows, const float *weights, int count, int width, uint8_t *result);
 
 /// Resamples columns of eight to `count` columns of eight.
-void cplanes_resample_columns(const cplanes_taps *taps, int count, const float *columns, float *results);
+void cplanes_resample_columns(
+    cplanes_instructions instructions, const cplanes_taps *taps, int count, const float *columns, float *results);
 
 /// Adds `count` samples, a multiple of 8, times a factor to sums.
-void cplanes_add_product(float *sums, const float *samples, float factor, ptrdiff_t count);
+void cplanes_add_product(
+    cplanes_instructions instructions, float *sums, const float *samples, float factor, ptrdiff_t count);
 
 /// Transposes 16 columns of `count` times 16 rows: column i becomes `rows[i]`. Reads 16 samples of each row; rows are `next_row`
 /// apart, which may be negative. Compiled once, for every processor.

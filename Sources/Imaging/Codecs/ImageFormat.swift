@@ -84,7 +84,7 @@ package struct ImageFormat: RawRepresentable, Hashable, Codable, Sendable, Custo
   }
 
   /// Detects the format of a file by its first bytes, of which 18 are enough; nil for unknown formats.
-  package static func sniffed(from header: some Collection<UInt8>) -> ImageFormat? {
+  package static func sniffed(from header: [UInt8]) -> ImageFormat? {
     allCases.first { $0.signatures.contains { $0.matches(header) } }
   }
 
@@ -136,14 +136,14 @@ struct FormatSignature: Sendable {
   let distinctiveCount: Int
 
   /// Whether a file with this header has the format.
-  func matches(_ header: some Collection<UInt8>) -> Bool { header.count >= bytes.count && agrees(with: header) }
+  func matches(_ header: [UInt8]) -> Bool { header.count >= bytes.count && agrees(with: header) }
 
   /// Whether a file that consists of this header ends within the signature.
-  func isTruncated(in header: some Collection<UInt8>) -> Bool {
+  func isTruncated(in header: [UInt8]) -> Bool {
     (distinctiveCount..<bytes.count).contains(header.count) && agrees(with: header)
   }
 
-  private func agrees(with header: some Collection<UInt8>) -> Bool {
+  private func agrees(with header: [UInt8]) -> Bool {
     zip(bytes, header).allSatisfy { $0 == nil || $0 == $1 }
   }
 }

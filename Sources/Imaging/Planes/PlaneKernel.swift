@@ -15,11 +15,11 @@ final class PlaneKernel {
 
   private let memory: UnsafeMutablePointer<cplanes_vector>
   private let numbers: cplanes_kernel
-  private let isPortable: Bool
+  private let instructions: cplanes_instructions
 
   /// Creates a kernel of stages; none means the identity. Nil when coefficients do not fit into 16 bits.
-  /// - Parameter isPortable: Whether it uses only instructions that every processor has.
-  init?(_ stages: [AffineColour], isPortable: Bool = false) {
+  /// - Parameter instructions: The instructions that it uses, which the processor must have. Default: the last supported ones.
+  init?(_ stages: [AffineColour], _ instructions: cplanes_instructions = .supported) {
     let stages = stages.isEmpty ? [.identity] : stages
     guard let all = PlaneStages(stages) else { return nil }
     let fastPath = stages.count == 1 ? PlaneFastPath(stages[0]) : nil
@@ -37,7 +37,7 @@ final class PlaneKernel {
       conversions: memory, stages: memory + starts[1], stage_count: Int32(stages.count),
       fast_path: fastPath != nil && limits != nil ? UnsafeRawPointer(memory + starts[2]) : nil,
       bounds: memory + starts[3], bound_count: Int32(limits?.count ?? 0), bound_extremes: limits?.extremes ?? 0)
-    self.isPortable = isPortable
+    self.instructions = instructions
   }
 
   deinit { memory.deallocate() }
@@ -45,11 +45,12 @@ final class PlaneKernel {
   /// Computes the luma rows `row` and `row + 1` of `result` and their chroma from `source`, which has been surrounded. Both
   /// bands have the same width; `row` is even.
   func apply(to source: PlaneBand, row: Int, into result: PlaneBand) {
-    let apply = isPortable ? cplanes_apply_portable : cplanes_apply
     let (rows, newRows) = (cplanes_rows(source, row: row), cplanes_rows(result, row: row))
     // Keeps the memory that the structures point to alive: the kernel's and the bands'.
     withExtendedLifetime((self, source, result)) {
-      withUnsafePointer(to: numbers) { apply($0, rows, newRows, Int32(source.planes[0].width / 32)) }
+      withUnsafePointer(to: numbers) {
+        cplanes_apply(instructions, $0, rows, newRows, Int32(source.planes[0].width / 32))
+      }
     }
   }
 }

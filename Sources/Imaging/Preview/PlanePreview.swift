@@ -33,7 +33,7 @@ final class PlanePreview {
       let count = min(band.count, size.height - passed)
       while row < count {
         let rows = min(count - row, factors.rows - summed)
-        cplanes_add_rows(sums, band.row(row), band.stride, Int32(rows), Int32(band.width))
+        cplanes_add_rows(.supported, sums, band.row(row), band.stride, Int32(rows), Int32(band.width))
         (row, summed, passed) = (row + rows, summed + rows, passed + rows)
         guard summed == factors.rows || passed == size.height else { continue }
         cplanes_average(

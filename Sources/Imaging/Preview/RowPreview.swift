@@ -38,7 +38,7 @@ final class RowPreview {
       summed += 1
       for plane in 0..<sums.row.planeCount {
         cplanes_add_floats(
-          sums.row.samples(plane), row.samples(plane), hasAlpha ? row.samples(row.planeCount - 1) : nil,
+          .supported, sums.row.samples(plane), row.samples(plane), hasAlpha ? row.samples(row.planeCount - 1) : nil,
           Int32(8 * row.vectors))
       }
     }

@@ -36,7 +36,8 @@ final class ResampledColumns: RowSource {
     for index in 0..<min(RowGroup.rows, size.height - nextRow) { try source.read(into: input.row(index)) }
     input.gatherColumns()
     for plane in 0..<layout.channels {
-      cplanes_resample_columns(weights.taps, Int32(size.width), input.columns(plane), output.columns(plane))
+      cplanes_resample_columns(
+        .supported, weights.taps, Int32(size.width), input.columns(plane), output.columns(plane))
     }
     output.scatterColumns()
   }

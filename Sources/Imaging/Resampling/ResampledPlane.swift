@@ -14,7 +14,7 @@ final class ResampledPlane {
   private let joined: PictureSize
   /// Stored columns and rows per sample, 1 or 2.
   private let shared: ChromaSampling
-  private let isPortable: Bool
+  private let instructions: cplanes_instructions
   private let scratch: UnsafeMutablePointer<Float>
   /// The last resampled rows, each at its index modulo `capacity`.
   private let held: UnsafeMutablePointer<Float>
@@ -30,24 +30,25 @@ final class ResampledPlane {
   /// Creates planes that are resampled by the same plan.
   /// - Parameters:
   ///   - plan: The plan for the planes.
-  ///   - isPortable: Whether only instructions that every processor has are used. Default: false.
+  ///   - instructions: The instructions that are used, which the processor must have. Default: the last supported ones.
   static func make(
-    _ reader: PlaneReader, planes: Range<Int>, _ plan: ResamplingPlan, isPortable: Bool = false
+    _ reader: PlaneReader, planes: Range<Int>, _ plan: ResamplingPlan,
+    _ instructions: cplanes_instructions = .supported
   ) -> [ResampledPlane] {
     let (columns, rows) = (ResamplingWeights.resizing(plan.columns), ResamplingWeights.resizing(plan.rows))
     let joined = PictureSize(width: plan.columns.length, height: plan.rows.length)
     return planes.map {
-      ResampledPlane(reader, plane: $0, columns: columns, rows: rows, joined: joined, isPortable: isPortable)
+      ResampledPlane(reader, plane: $0, columns: columns, rows: rows, joined: joined, instructions)
     }
   }
 
   private init(
     _ reader: PlaneReader, plane: Int, columns: ResamplingWeights, rows: ResamplingWeights, joined: PictureSize,
-    isPortable: Bool
+    _ instructions: cplanes_instructions
   ) {
     let stored = reader.size(of: plane)
     (self.reader, self.plane, self.columns, self.rows) = (reader, plane, columns, rows)
-    (self.joined, self.isPortable) = (joined, isPortable)
+    (self.joined, self.instructions) = (joined, instructions)
     size = PictureSize(width: columns.count, height: rows.count)
     shared = ChromaSampling(
       horizontal: joined.width < stored.width ? 2 : 1, vertical: joined.height < stored.height ? 2 : 1)
@@ -82,8 +83,8 @@ final class ResampledPlane {
     let range = rows.ranges[nextRow]
     while nextInput < range.upperBound { try readGroup() }
     for (offset, input) in range.enumerated() { pointers[offset] = UnsafePointer(row(input)) }
-    let resample = isPortable ? cplanes_resample_rows_portable : cplanes_resample_rows
-    resample(pointers, rows.weights(for: nextRow), Int32(range.count), Int32(size.width), samples)
+    cplanes_resample_rows(
+      instructions, pointers, rows.weights(for: nextRow), Int32(range.count), Int32(size.width), samples)
     nextRow += 1
   }
 
@@ -97,7 +98,6 @@ final class ResampledPlane {
     var group = cplanes_group()
     (group.width, group.columns) = (Int32(joined.width), scratch)
     (group.shared_columns, group.shared_rows) = (Int32(shared.horizontal), Int32(shared.vertical))
-    let resample = isPortable ? cplanes_resample_group_portable : cplanes_resample_group
     withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>?.self, capacity: Self.groupRows) { results in
       withUnsafeMutableBytes(of: &group.upper) { upper in
         withUnsafeMutableBytes(of: &group.lower) { lower in
@@ -111,7 +111,7 @@ final class ResampledPlane {
           }
         }
       }
-      resample(&group, columns.taps, Int32(size.width), results.baseAddress)
+      cplanes_resample_group(instructions, &group, columns.taps, Int32(size.width), results.baseAddress)
     }
     nextInput = min(nextInput + Self.groupRows, joined.height)
   }

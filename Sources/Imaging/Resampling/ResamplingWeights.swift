@@ -18,9 +18,9 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
 
   /// The last weights of `resize()`: many pictures have the size of an earlier one.
   private static let recent = Mutex<[(axis: ResamplingAxis, weights: ResamplingWeights)]>([])
-  private static let maxRecent = 8
-  /// The most weights that are kept: 128 KiB.
-  private static let maxKept = 32 << 10
+  private static let maxRecent = 32
+  /// The most that are kept, 512 KiB.
+  private static let maxKept = 128 << 10
 
   /// The weights of `resize()`.
   static func resizing(_ axis: ResamplingAxis) -> ResamplingWeights {
@@ -31,10 +31,11 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
     }
     if let kept { return kept }
     let weights = ResamplingWeights(axis, axis.isIdentity ? .nearest : .lanczos3)
-    guard weights.count * weights.maxCount <= maxKept else { return weights }
+    guard weights.size <= maxKept else { return weights }
     recent.withLock { recent in
-      if recent.count == maxRecent { recent.removeFirst() }
       recent.append((axis, weights))
+      var kept = recent.reduce(0) { $0 + $1.weights.size }
+      while kept > maxKept || recent.count > maxRecent { kept -= recent.removeFirst().weights.size }
     }
     return weights
   }
@@ -78,6 +79,8 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
     taps.deallocate()
     memory.deallocate()
   }
+
+  private var size: Int { count * maxCount }
 
   /// The weights of the input samples of an output sample, in their order.
   func weights(for output: Int) -> UnsafePointer<Float> { UnsafePointer(memory + output * maxCount) }

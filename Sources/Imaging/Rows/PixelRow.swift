@@ -35,7 +35,7 @@ package struct PixelRow {
 
   /// Adds the samples of another row, multiplied by a factor.
   func add(_ other: PixelRow, times factor: Float) {
-    cplanes_add_product(samples(0), other.samples(0), factor, 8 * planeCount * vectors)
+    cplanes_add_product(.supported, samples(0), other.samples(0), factor, 8 * planeCount * vectors)
   }
 
   func copy(_ other: PixelRow) { red.update(from: other.red, count: planeCount * vectors) }
