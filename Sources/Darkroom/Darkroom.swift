@@ -360,9 +360,8 @@ package final class Darkroom {
   }
 
   private func writeStatus(_ now: Double, isLast: Bool = false, isLockWaitOver: Bool = false) {
-    outputs.metrics.notificationsWaiting = notices.waiting
     let error = outputs.write(
-      jobs, ignored: watcher.ignored, open: watcher.open(for: 0, now: now),
+      jobs, notices.pending, ignored: watcher.ignored, open: watcher.open(for: 0, now: now),
       inboxError: inboxErrors.current?.description, now: now, isLast: isLast, isLockWaitOver: isLockWaitOver)
     if let error { observe(.warning("the file of --metrics cannot be written, and is tried again: \(error)")) }
   }

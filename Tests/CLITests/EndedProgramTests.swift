@@ -55,6 +55,11 @@ import Testing
     let program = try program("until [ -e '\(awaited)' ]; do sleep 0.02; done")
     let run = try folders.start("run", ["--json", "--exec", program])
     #expect(try run.waitForLine(containing: "waiting for the program of --exec, for 1 job") != nil)
+    let status = try folders.statusText()
+    #expect(status.contains(#""notices":{"exec":1}"#), "\(status)")
+    let lines = try folders.ask("status").expect(status: 0).output
+    #expect(lines.contains("\nthe program of --exec has not ended for 1 job\n"), "\(lines)")
+    #expect(!lines.contains("nothing to do"), "\(lines)")
     try folders.folder.write("", as: "awaited")
     let ended = try run.finish()
     #expect(ended.status == 0 && ended.output.contains(#""event":"notices-awaited""#), "\(ended.output)")

@@ -37,7 +37,7 @@ extension Metrics {
       .init(
         .counter, "notifications_total", "Tries to deliver notifications of ended runs, by result.", by: "result",
         NotificationResult.names.map { ($0, notifications[$0] ?? 0) }),
-      .init(.gauge, "notifications_waiting", "Notifications that are not delivered.", notificationsWaiting),
+      .init(.gauge, "notifications_waiting", "Notifications that are not delivered.", status.notices?.notify ?? 0),
     ]
   }
 

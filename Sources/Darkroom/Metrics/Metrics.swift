@@ -30,9 +30,6 @@ struct Metrics: Equatable {
   /// The tries to deliver notifications by `NotificationResult.name`.
   private(set) var notifications: [String: Int] = [:]
 
-  /// The number of notifications that are not delivered.
-  var notificationsWaiting = 0
-
   /// By the kinds of causes.
   private(set) var pauses: [String: Pause] = [:]
 

@@ -35,12 +35,6 @@ package final class MetricsFile {
 
   init(path: String?) { self.path = path }
 
-  /// The number of notifications that are not delivered.
-  var notificationsWaiting: Int {
-    get { metrics.notificationsWaiting }
-    set { metrics.notificationsWaiting = newValue }
-  }
-
   func add(_ event: Event) { metrics.add(event, now: Clock.monotonicMilliseconds, wall: Clock.wallSeconds) }
 
   /// Writes the file when something has changed, at most once per second, or when `renewal` has passed.

@@ -24,8 +24,13 @@ final class Notices {
     programs = try NoticeQueue(.exec, ledger: ledger, send: send)
   }
 
-  /// The number of notifications that are not delivered; 0 without a receiver.
-  var waiting: Int { kinds.contains(.notify) ? notifications.count : 0 }
+  /// What is left to do; nil when nothing is.
+  var pending: Status.Notices? {
+    let exec = kinds.contains(.exec) ? programs.count : 0
+    let notify = kinds.contains(.notify) ? notifications.count : 0
+    guard exec + notify > 0 else { return nil }
+    return Status.Notices(exec: exec > 0 ? exec : nil, notify: notify > 0 ? notify : nil)
+  }
 
   /// Uses a receiver and a program from now on; what earlier processes have left begins at once.
   func configure(_ configuration: Configuration) {
@@ -55,23 +60,22 @@ final class Notices {
 
   /// What the end of the program waits for.
   var awaited: String {
-    let programs = kinds.contains(.exec) ? programs.count : 0
+    let pending = pending
     let texts = [
-      programs > 0 ? "the program of --exec, for " + programs.of("job", "jobs") : nil,
-      waiting > 0 ? "the receiver of --notify, for " + waiting.of("notification", "notifications") : nil,
+      pending?.exec.map { "the program of --exec, for " + $0.of("job", "jobs") },
+      pending?.notify.map { "the receiver of --notify, for " + $0.of("notification", "notifications") },
     ].compactMap { $0 }
     return "waiting for " + texts.joined(separator: ", and for ")
   }
 
   /// What is left for the next start; nil when nothing is, or nothing new.
   var left: String? {
-    guard isActive else { return nil }
-    let programs = kinds.contains(.exec) ? programs.count : 0
+    guard isActive, let pending else { return nil }
     let texts = [
-      waiting > 0 ? waiting.of("notification was not delivered", "notifications were not delivered") : nil,
-      programs > 0 ? "the program of --exec was not run for " + programs.of("job", "jobs") : nil,
+      pending.notify.map { $0.of("notification was not delivered", "notifications were not delivered") },
+      pending.exec.map { "the program of --exec was not run for " + $0.of("job", "jobs") },
     ].compactMap { $0 }
-    return texts.isEmpty ? nil : texts.joined(separator: ", and ") + ": left for the next start with the same options"
+    return texts.joined(separator: ", and ") + ": left for the next start with the same options"
   }
 
   /// Breaks off what is being processed; it stays for the next start.

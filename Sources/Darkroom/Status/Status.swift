@@ -118,6 +118,14 @@ package struct Status: Sendable, Equatable, Codable {
     package let filtration: Queue
   }
 
+  /// What follows the ends of runs and is not done yet.
+  package struct Notices: Sendable, Equatable, Codable {
+    /// The runs for which the program of `--exec` has not ended; nil for none.
+    package var exec: Int?
+    /// The notifications that the receiver of `--notify` has not got; nil for none.
+    package var notify: Int?
+  }
+
   /// An operation that runs.
   package struct Operation: Sendable, Equatable, Codable {
     package let job: String
@@ -213,6 +221,8 @@ package struct Status: Sendable, Equatable, Codable {
   /// The operations that run, those that began first, at most `operationLimit`; nil when there are none.
   package var operations: [Operation]?
   package var operations_total: Int?
+  /// nil when nothing is left.
+  package var notices: Notices?
   /// Jobs that have ended, the latest first; nil when they were not requested.
   package var finished: [Finished]?
   package var finished_total: Int?

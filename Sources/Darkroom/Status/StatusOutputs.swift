@@ -38,11 +38,12 @@ final class StatusOutputs {
   /// - Parameters: As in `StatusWriter.write`.
   /// - Returns: Why the file of `--metrics` cannot be written; nil also when that is the same as before.
   func write(
-    _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
+    _ jobs: LiveJobs, _ notices: Status.Notices?, ignored: [InboxScan.Ignored], open: Set<FileName>,
+    inboxError: String?, now: Double,
     isLast: Bool = false, isLockWaitOver: Bool = false
   ) -> SystemError? {
     let isNew = file.write(
-      jobs, ignored: ignored, open: open, inboxError: inboxError, now: now, isLast: isLast,
+      jobs, notices, ignored: ignored, open: open, inboxError: inboxError, now: now, isLast: isLast,
       isLockWaitOver: isLockWaitOver)
     guard let last = file.last else { return nil }
     if isNew, !isLast { publish(last) }

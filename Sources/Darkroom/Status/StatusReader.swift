@@ -40,7 +40,7 @@ package struct StatusReader {
       if isItsOwn && isOfRunningProcess(written) || Clock.monotonicSeconds >= deadline {
         var status = isItsOwn ? written ?? empty : left(by: written, before: process)
         (status.running, status.process) = (true, process)
-        if !isOfRunningProcess(written) { status.stopping = nil }
+        if !isOfRunningProcess(written) { (status.stopping, status.notices) = (nil, nil) }
         return status
       }
       usleep(10_000)

@@ -36,13 +36,15 @@ final class StatusWriter {
   /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, when the program begins to
   /// stop, or when a live job is neither in the inbox nor in the file, so that `wait` finds it; otherwise at most once per `interval`.
   /// - Parameters:
+  ///   - notices: What is left to do for ended runs.
   ///   - open: The manifests that a process has open for writing.
   ///   - inboxError: Why the inbox cannot be read; nil when it can.
   ///   - isLockWaitOver: Whether the process ends because of `--lock-wait`.
   ///   - isLast: Whether to write a change immediately, because the process ends.
   /// - Returns: Whether it has changed.
   func write(
-    _ jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>, inboxError: String?, now: Double,
+    _ jobs: LiveJobs, _ notices: Status.Notices?, ignored: [InboxScan.Ignored], open: Set<FileName>,
+    inboxError: String?, now: Double,
     isLast: Bool = false, isLockWaitOver: Bool = false
   ) -> Bool {
     let stages = jobs.runs.mapValues(\.stage)
@@ -57,7 +59,7 @@ final class StatusWriter {
     lastStages = stages
     defer { next = now + max(interval, 10 * (Clock.monotonicSeconds - now)) }
     var status = status(of: jobs, ignored: ignored, open: open)
-    status.inbox_error = inboxError
+    (status.inbox_error, status.notices) = (inboxError, notices)
     if isLockWaitOver { status.lock_wait_over = true }
     guard status != last else {
       // If the program is killed during a pause, the pause counts until the file's last modification.

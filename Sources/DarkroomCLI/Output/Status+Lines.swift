@@ -8,7 +8,7 @@ extension Status {
   var lines: [String] {
     var lines = heading
     lines += jobs.map { "job \($0.job): " + (process == nil ? $0.rest : $0.progress) }
-    lines += waitLines + unknownLines + queueLines + hostLines
+    lines += waitLines + unknownLines + queueLines + hostLines + noticeLines
     let notes = queuedNotes
     lines += queued.map { "queued: \($0)" + (notes[$0] ?? "") }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
@@ -31,7 +31,16 @@ extension Status {
     return lines
   }
 
-  var isIdle: Bool { jobs.isEmpty && queued.isEmpty && jobs_unknown == nil && inbox_error == nil }
+  var isIdle: Bool {
+    jobs.isEmpty && queued.isEmpty && jobs_unknown == nil && inbox_error == nil && notices == nil
+  }
+
+  var noticeLines: [String] {
+    [
+      notices?.exec.map { "the program of --exec has not ended for " + $0.of("job", "jobs") },
+      notices?.notify.map { $0.of("notification is not delivered", "notifications are not delivered") },
+    ].compactMap { $0 }
+  }
 
   var waitLines: [String] {
     let waits = waits ?? []

@@ -51,7 +51,9 @@ struct StatusTable {
     var rest = status.waitLines.map { StyledText($0.visible, .bad) }
     rest += status.unknownLines.map { StyledText($0.visible, .bad) }
     rest += status.pauseLines(shown).map { StyledText($0.visible, .attention) }
-    rest += (status.queueLines + status.hostLines + status.waitsForDeferred).map { StyledText(local($0).visible) }
+    rest += (status.queueLines + status.hostLines + status.noticeLines + status.waitsForDeferred).map {
+      StyledText(local($0).visible)
+    }
     rest += status.ignoredLines.map { StyledText($0.visible, .dim) }
     if status.isIdle { rest.append(StyledText("nothing to do")) }
     if !rest.isEmpty { lines += [StyledText()] + rest }
