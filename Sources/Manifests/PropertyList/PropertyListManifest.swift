@@ -30,13 +30,20 @@ struct PropertyListManifest: ManifestFormat {
     try ManifestTree(convert(list, at: []), fields).read(yield)
   }
 
-  /// The error of Foundation, whose description usually ends in ` on line 4` or ` at line 4`; not that of an early end.
+  /// The error of Foundation, whose description usually ends in ` on line 4` or ` at line 4`. What it says of a file that was cut off
+  /// depends on where.
   private static func problem(for error: any Error, in data: Data) -> ManifestProblem {
     let text = (error as NSError).userInfo["NSDebugDescription"] as? String ?? "this is not a property list"
-    if text.contains("unexpected EOF") {
-      let line = data.reversed().drop { $0 <= UInt8(ascii: " ") }.count { $0 == UInt8(ascii: "\n") } + 1
-      return ManifestProblem(.syntax, "the file ends before its last element does", at: .line(line))
+    func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
+    let content = data.prefix(data.lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0)
+    let lastLine = content.count { $0 == UInt8(ascii: "\n") } + 1
+    let isCutOff =
+      content.first == UInt8(ascii: "<") && content.range(of: Data("</plist>".utf8)) == nil
+      && (content.last != UInt8(ascii: ">") || says("No XML content", "Unterminated", "empty plist", "Value missing"))
+    if isCutOff || says("unexpected EOF") {
+      return ManifestProblem(.syntax, "the file ends before its last element does", at: .line(lastLine))
     }
+    if says("empty plist") { return ManifestProblem(.syntax, "the property list is empty", at: .file) }
     guard let match = text.wholeMatch(of: /(.+) (?:on|at) line ([0-9]+)/), let line = Int(match.2) else {
       return ManifestProblem(.syntax, text, at: .file)
     }

@@ -1,0 +1,43 @@
+import TestSupport
+import Testing
+
+@testable import Manifests
+
+/// Property lists that were not copied to their end.
+@Suite struct CutPropertyListTests {
+  private static let whole = """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <!-- cats -->
+    <plist version="1.0">
+    <dict>
+      <key>a &amp; b</key>
+      <string>http://h/a</string>
+      <key>c</key><dict><key>url</key><string><![CDATA[http://h/c]]></string></dict>
+    </dict>
+    </plist>
+    """
+
+  @Test func `wherever one is cut off, it says that the file ends early, and in which line`() throws {
+    #expect(try ReadManifest(Self.whole, as: "m.plist").entries.count == 2)
+    for length in 1..<Self.whole.utf8.count {
+      let cut = String(decoding: Self.whole.utf8.prefix(length), as: UTF8.self)
+      let content = cut.reversed().drop(while: \.isWhitespace).reversed()
+      let line = content.split(separator: "\n", omittingEmptySubsequences: false).count
+      let read = try ReadManifest(cut, as: "m.plist")
+      #expect(read.entries.isEmpty && read.found == ["syntax @ line \(line)"], "\(cut)")
+      #expect(read.problems.first?.message == "the file ends before its last element does", "\(cut)")
+    }
+  }
+
+  @Test(arguments: [
+    ("<plist></plist>", "the property list is empty"),
+    ("<plist version=\"1.0\">\n</plist>\n", "the property list is empty"),
+    ("<plist></plist>behind", "the property list is empty"), ("<plst><dict/></plst>\n", "Encountered unknown tag plst"),
+    ("<plist><dict><key>a</key></dict></plist>", "Value missing for key inside <dict>"),
+  ])
+  func `of a whole one it says what is wrong`(text: String, message: String) throws {
+    let read = try ReadManifest(text, as: "m.plist")
+    #expect(read.entries.isEmpty && read.problems.map(\.message) == [message], "\(read.found)")
+  }
+}
