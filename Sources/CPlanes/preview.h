@@ -4,10 +4,10 @@
 /// Adds rows of samples to sums of columns: all rows for some columns, then for the next, so that sums stay in a register.
 INLINE void add_rows(uint16_t *sums, const uint8_t *samples, ptrdiff_t stride, int rows, int width) {
   for (int column = 0; column < width; column += 16) {
-    sums16 sum;
+    words sum;
     memcpy(&sum, sums + column, sizeof sum);
     const uint8_t *row = samples + column;
-    for (int index = 0; index < rows; index++, row += stride) sum += __builtin_convertvector(load_bytes(row, 0), sums16);
+    for (int index = 0; index < rows; index++, row += stride) sum += __builtin_convertvector(load_bytes(row, 0), words);
     memcpy(sums + column, &sum, sizeof sum);
   }
 }

@@ -74,7 +74,7 @@ INLINE void gather(const cplanes_group *group, int shared_columns, int shared_ro
     transpose_sums(upper);
     transpose_sums(lower);
     for (int column = 0; column < 8; column++) {
-      sums16 sums = __builtin_shufflevector(
+      words sums = __builtin_shufflevector(
           upper[column], lower[column], 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
       store_wide_floats(__builtin_convertvector(sums, wide_floats) * factor, columns, cplanes_group_rows * column);
     }

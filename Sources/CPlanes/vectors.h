@@ -15,9 +15,6 @@ typedef uint8_t bytes __attribute__((vector_size(16)));
 typedef uint16_t words __attribute__((vector_size(32)));
 typedef int32_t products __attribute__((vector_size(64)));
 
-/// 16 sums.
-typedef uint16_t sums16 __attribute__((vector_size(32)));
-
 /// The samples of 32 columns, the 16 even ones first.
 typedef int16_t wide __attribute__((vector_size(64)));
 typedef int32_t wide_products __attribute__((vector_size(128)));

@@ -21,5 +21,8 @@
   }
 #else
 #define VERSIONS(name, parameters, arguments) \
-  void cplanes_##name(cplanes_instructions instructions, WITHOUT_PARENTHESES parameters) { name arguments; }
+  void cplanes_##name(cplanes_instructions instructions, WITHOUT_PARENTHESES parameters) { \
+    (void)instructions; \
+    name arguments; \
+  }
 #endif

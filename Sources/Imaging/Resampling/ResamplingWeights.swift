@@ -19,8 +19,7 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
   /// The last weights of `resize()`: many pictures have the size of an earlier one.
   private static let recent = Mutex<[(axis: ResamplingAxis, weights: ResamplingWeights)]>([])
   private static let maxRecent = 32
-  /// The most that are kept, 512 KiB.
-  private static let maxKept = 128 << 10
+  private static let maxRecentBytes = 512 << 10
 
   /// The weights of `resize()`.
   static func resizing(_ axis: ResamplingAxis) -> ResamplingWeights {
@@ -31,11 +30,11 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
     }
     if let kept { return kept }
     let weights = ResamplingWeights(axis, axis.isIdentity ? .nearest : .lanczos3)
-    guard weights.size <= maxKept else { return weights }
+    guard weights.bytes <= maxRecentBytes else { return weights }
     recent.withLock { recent in
       recent.append((axis, weights))
-      var kept = recent.reduce(0) { $0 + $1.weights.size }
-      while kept > maxKept || recent.count > maxRecent { kept -= recent.removeFirst().weights.size }
+      var bytes = recent.reduce(0) { $0 + $1.weights.bytes }
+      while bytes > maxRecentBytes || recent.count > maxRecent { bytes -= recent.removeFirst().weights.bytes }
     }
     return weights
   }
@@ -80,7 +79,9 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
     memory.deallocate()
   }
 
-  private var size: Int { count * maxCount }
+  private var bytes: Int {
+    count * (maxCount * MemoryLayout<Float>.size + MemoryLayout<Range<Int>>.size + MemoryLayout<cplanes_taps>.size)
+  }
 
   /// The weights of the input samples of an output sample, in their order.
   func weights(for output: Int) -> UnsafePointer<Float> { UnsafePointer(memory + output * maxCount) }
