@@ -33,9 +33,6 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether part of the file could not be read.
   package var isUnreadable: Bool { code == SQLITE_IOERR | 1 << 8 }
 
-  /// Whether the file's structure is damaged.
-  package var isDatabaseMalformed: Bool { code & 0xff == SQLITE_CORRUPT }
-
   /// Whether the file system has no space for the change, which then did not happen. A failed write says so itself; a sync, and
   /// other ways to grow a file, by `errno`.
   package var isOutOfSpace: Bool {

@@ -116,10 +116,10 @@ extension EntryFailure {
     }
   }
 
-  /// The same failure, for an entry that was not tried because its host was given up.
+  /// The same failure, for an entry that is not tried any more because its host was given up.
   package var ofGivenUpHost: EntryFailure {
     EntryFailure(
-      code: code, message: "not tried, since its host is failing: \(message)", httpStatus: httpStatus,
+      code: code, message: "not tried any more, since its host is failing: \(message)", httpStatus: httpStatus,
       disposition: disposition, hostFailure: hostFailure)
   }
 

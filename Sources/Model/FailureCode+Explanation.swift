@@ -76,13 +76,13 @@ extension FailureCode {
     case .schemeNotAllowed:
       Explanation(
         cause: "neither http nor https; or a file, and there is no `--file-root`, or a server's list names it",
-        remedy: "use an http or https URL; for files, `--file-root` says where they may lie")
+        remedy: "use an http or https URL; files need `--file-root`, and a server's list cannot name them")
     case .addressNotAllowed:
       Explanation(
         cause:
           "the host has an address that is not public; or the file is outside `--file-root`, or forms may not send it",
         remedy:
-          "if you trust the host, `--allow-net` with the network that the message names; files must lie beneath `--file-root`"
+          "if you trust it: `--file-root` for a file, `--allow-net` for a host, with the network that the message names"
       )
     case .fileNotFound:
       Explanation(

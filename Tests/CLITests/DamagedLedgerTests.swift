@@ -46,6 +46,17 @@ import Testing
     #expect(rows == Int(Self.damages) * (Self.count + 1))
   }
 
+  @Test func `status says that a file that is no database is damaged, and what becomes of it`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("a.txt", "coffee.jpg\n")
+    try folders.run(["--filters", "none"]).expect(status: 0)
+    try Data("garbage\n".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/.darkroom/ledger.sqlite"))
+    let status = try folders.statusText()
+    #expect(status.contains("is damaged") && status.contains("The next start sets it aside"), "\(status)")
+    try folders.run().expect(status: 0)
+    #expect(try !folders.statusText().contains("damaged"))
+  }
+
   /// Expects a report that is right.
   /// - Returns: How many rows it has.
   private func check(_ folders: DarkroomFolders, _ comment: Comment) throws -> Int {

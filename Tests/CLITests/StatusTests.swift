@@ -239,6 +239,8 @@ import Testing
     #expect(try ended(["--all"]).suffix(2) == [line(2), line(1)])
     let json = try folders.statusText()
     #expect(json.contains(#""finished_total":7"#))
+    try Data("{".utf8).write(to: URL(fileURLWithPath: folders.outbox + "/job1/report.json"))
+    #expect(try !ended(["--all"]).contains { $0.contains("see --all") }, "an unreadable report is not one more")
   }
 
   @Test func `it leaves a change of the ledger that a process died over to the next start`() throws {

@@ -75,7 +75,8 @@ final class Notices {
       pending.notify.map { $0.of("notification was not delivered", "notifications were not delivered") },
       pending.exec.map { "the program of --exec was not run for " + $0.of("job", "jobs") },
     ].compactMap { $0 }
-    return texts.joined(separator: ", and ") + ": left for the next start with the same options"
+    let options = [pending.notify.map { _ in "--notify" }, pending.exec.map { _ in "--exec" }].compactMap { $0 }
+    return texts.joined(separator: ", and ") + ": left for the next start with " + options.joined(separator: " and ")
   }
 
   /// Breaks off what is being processed; it stays for the next start.

@@ -6,7 +6,8 @@ import System
 struct FinishedJobs {
   let outbox: String
 
-  /// The `limit` jobs that ended last, the latest first, and their total number. Unreadable reports are left out.
+  /// The `limit` jobs that ended last, the latest first, and their total number. Unreadable reports are left out, as far as they are
+  /// among the last.
   func latest(_ limit: Int) -> (jobs: [Status.Finished], total: Int) {
     let (heads, total) = heads(limit)
     return (heads.compactMap { finished($0.job, $0.head) }, total)
@@ -38,7 +39,7 @@ struct FinishedJobs {
       (try? folder.open(reading: report.job + "/report.json")).flatMap { try? ReportHead(of: $0) }
         .map { (report.job, $0) }
     }
-    return (heads, reports.count)
+    return (heads, reports.count - (latest.count - heads.count))
   }
 
   private func finished(_ job: String, _ head: ReportHead) -> Status.Finished? {

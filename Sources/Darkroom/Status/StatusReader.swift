@@ -70,7 +70,10 @@ package struct StatusReader {
   /// - Parameter limit: The most jobs to add.
   package func addFinished(to status: inout Status, limit: Int) {
     let finished = FinishedJobs(outbox: configuration.outbox).latest(limit)
-    (status.finished, status.finished_total) = (finished.jobs, finished.total)
+    // A status that was written before the report has a run that ended in between.
+    let live = Set(status.jobs.map(\.run_id))
+    let ended = finished.jobs.filter { !live.contains($0.run_id ?? "") }
+    (status.finished, status.finished_total) = (ended, finished.total - (finished.jobs.count - ended.count))
   }
 
   /// The locks in the inbox, whether or not an instance runs.

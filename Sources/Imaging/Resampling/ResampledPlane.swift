@@ -56,11 +56,11 @@ final class ResampledPlane {
     precondition(
       (stored.width + shared.horizontal - 1) / shared.horizontal == joined.width
         && (stored.height + shared.vertical - 1) / shared.vertical == joined.height, "the plan is of another plane")
-    scratch = .allocateVectors(capacity: (joined.width + 7) / 8 * 8 * Self.groupRows)
+    scratch = .allocateCacheLines(capacity: (joined.width + 7) / 8 * 8 * Self.groupRows)
     // Whole vectors of four times 8.
     stride = (size.width + 31) / 32 * 32
     capacity = rows.maxCount + Self.groupRows
-    held = .allocateVectors(capacity: capacity * stride)
+    held = .allocateCacheLines(capacity: capacity * stride)
     held.initialize(repeating: 0, count: capacity * stride)
     pointers = .allocate(capacity: rows.maxCount)
     pointers.initialize(repeating: nil, count: rows.maxCount)
@@ -121,13 +121,5 @@ final class ResampledPlane {
     let row = reader.row(index, of: plane)
     if shared.horizontal == 2, stored.width % 2 == 1 { row[stored.width] = row[stored.width - 1] }
     return row
-  }
-}
-
-extension UnsafeMutablePointer<Float> {
-  /// Allocates memory from the start of a cache line, so that no vector of 64 bytes is in two.
-  fileprivate static func allocateVectors(capacity: Int) -> Self {
-    UnsafeMutableRawPointer.allocate(byteCount: capacity * MemoryLayout<Float>.size, alignment: 64)
-      .bindMemory(to: Float.self, capacity: capacity)
   }
 }

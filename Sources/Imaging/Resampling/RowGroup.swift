@@ -10,7 +10,7 @@ final class RowGroup {
   init(width: Int, layout: PixelLayout) {
     buffers = (0..<Self.rows).map { _ in RowBuffer(width: width, layout: layout) }
     planeLength = buffers[0].row.vectors * 8
-    memory = .allocate(capacity: planeLength * layout.channels)
+    memory = .allocateCacheLines(capacity: planeLength * layout.channels)
     memory.initialize(repeating: .zero, count: planeLength * layout.channels)
   }
 

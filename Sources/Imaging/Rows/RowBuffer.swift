@@ -9,7 +9,7 @@ final class RowBuffer {
     let vectors = (width + 7) / 8
     let colours = layout.isGrey ? 1 : 3
     count = vectors * (colours + (layout.hasAlpha ? 1 : 0))
-    memory = .allocate(capacity: count)
+    memory = .allocateCacheLines(capacity: count)
     memory.initialize(repeating: .zero, count: count)
     row = PixelRow(
       layout: layout, width: width, vectors: vectors, red: memory,

@@ -44,10 +44,11 @@ struct PropertyListManifest: ManifestFormat {
       return ManifestProblem(.syntax, "the file ends before its last element does", at: .line(lastLine))
     }
     if says("empty plist") { return ManifestProblem(.syntax, "the property list is empty", at: .file) }
+    let hint = says("ampersand-escape") ? "; write & as &amp;" : ""
     guard let match = text.wholeMatch(of: /(.+) (?:on|at) line ([0-9]+)/), let line = Int(match.2) else {
       return ManifestProblem(.syntax, text, at: .file)
     }
-    return ManifestProblem(.syntax, String(match.1), at: .line(line))
+    return ManifestProblem(.syntax, match.1 + hint, at: .line(line))
   }
 
   private func convert(_ value: Any, at path: [String]) throws(ManifestProblem) -> JSONValue {

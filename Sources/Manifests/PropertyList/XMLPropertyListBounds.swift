@@ -2,8 +2,8 @@ import Foundation
 import JSON
 
 /// Checks the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested, since its
-/// parser is recursive and crashes at ten thousand levels; and whether a key occurs twice in a dictionary, since it silently
-/// takes the last. Other errors are left to Foundation.
+/// parser is recursive and crashes at ten thousand levels; and whether a key occurs twice in a dictionary, or something follows the
+/// list, since it silently takes the last, and nothing. Other errors are left to Foundation.
 struct XMLPropertyListBounds {
   /// Encodings in which a tag looks as it does in ASCII.
   private static let encodings: Set = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
@@ -49,7 +49,23 @@ struct XMLPropertyListBounds {
     try checkEncoding(start)
     while let tag = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
       position = tag
+      if isHere("</plist") { return try checkNothingFollows() }
       try take()
+    }
+  }
+
+  /// Foundation ignores what follows the list, such as a second one.
+  private mutating func checkNothingFollows() throws(ManifestProblem) {
+    skip(past: ">", from: 0)
+    while position < bytes.count {
+      if isHere("<!--") {
+        skip(past: "-->", from: 4)
+      } else if Self.spaces.contains(bytes[position]) {
+        position += 1
+      } else {
+        let line = lines(of: [position])[position] ?? 1
+        throw ManifestProblem(.syntax, "the property list has ended before this", at: .line(line))
+      }
     }
   }
 

@@ -17,7 +17,11 @@ struct TextManifest: ManifestFormat {
       switch TextLine(line, number: number) {
       case .blank: break
       case .entry(let content):
-        if let entry { try yield(entry.item) }
+        if let entry {
+          try yield(entry.item)
+        } else if let other = Self.otherFormat(content, fields) {
+          throw ManifestProblem(.syntax, other, at: .line(number))
+        }
         entry = TextEntry(content, line: number, fields)
       case .option(let option) where entry != nil: entry?.readOption(option, line: number, &ignored)
       case .option:
@@ -34,6 +38,20 @@ struct TextManifest: ManifestFormat {
     if let entry { try yield(entry.item) }
     if let foreign { try yield(.warning(foreign)) }
     if let warning = ignored.warning { try yield(.warning(warning)) }
+  }
+
+  /// What a file with this first line is instead of a list, and the extension that it needs; nil for a list.
+  private static func otherFormat(_ line: Substring, _ fields: FieldVocabulary) -> String? {
+    if ["{", "["].contains(line) || ["{\"", "[{", "[\""].contains(where: line.hasPrefix) {
+      return "this is JSON: give the file the extension .json, or .jsonl if each line is an entry"
+    }
+    for (separator, name) in [("\t" as Character, ".tsv"), (",", ".csv"), (";", ".csv")] {
+      let columns = line.split(separator: separator).map { $0.trimmingBlanks.lowercased() }
+      if columns.count > 1, columns.contains(fields.principal) {
+        return "this is the header of a table: give the file the extension \(name)"
+      }
+    }
+    return nil
   }
 }
 

@@ -35,6 +35,11 @@ import Testing
         "http://h/a\n checksum=md5=5d41402abc4b2a76b9719d911017c592\n checksum=md5=5d41402abc4b2a76b9719d911017c592",
         "bad-value @ line 3: checksum", "already"
       ),
+      ("url,name\nhttp://h/a,b", "syntax @ line 1", "give the file the extension .csv"),
+      ("# pictures\nname; URL\nb;http://h/a", "syntax @ line 2", "give the file the extension .csv"),
+      ("name\turl\nb\thttp://h/a", "syntax @ line 1", "give the file the extension .tsv"),
+      ("{\"a\": \"http://h/a\"}", "syntax @ line 1", "extension .json, or .jsonl if"),
+      ("[\n\"http://h/a\"\n]", "syntax @ line 1", "extension .json, or .jsonl if"),
       ("http://h/a\n\n\theader=A", "bad-value @ line 3: header", "NAME: VALUE"),
       ("http://h/a\n Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),
       ("http://h/a\n header Authorization: Basic aHVzaA==", "syntax @ line 2", "header=NAME: VALUE"),

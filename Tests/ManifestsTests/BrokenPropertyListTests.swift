@@ -3,8 +3,8 @@ import Testing
 
 @testable import Manifests
 
-/// Property lists that were not copied to their end.
-@Suite struct CutPropertyListTests {
+/// Property lists that were not copied to their end, and whole ones with other mistakes.
+@Suite struct BrokenPropertyListTests {
   private static let whole = """
     <?xml version="1.0" encoding="UTF-8"?>
     <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -33,11 +33,22 @@ import Testing
   @Test(arguments: [
     ("<plist></plist>", "the property list is empty"),
     ("<plist version=\"1.0\">\n</plist>\n", "the property list is empty"),
-    ("<plist></plist>behind", "the property list is empty"), ("<plst><dict/></plst>\n", "Encountered unknown tag plst"),
-    ("<plist><dict><key>a</key></dict></plist>", "Value missing for key inside <dict>"),
+    ("<plst><dict/></plst>\n", "line 1: Encountered unknown tag plst"),
+    ("<plist><dict><key>a</key></dict></plist>", "line 1: Value missing for key inside <dict>"),
+    (
+      "<plist><dict><key>a</key>\n<string>http://h/a?b&c</string></dict></plist>",
+      "line 2: Encountered unknown ampersand-escape sequence; write & as &amp;"
+    ),
+    ("<plist><array/></plist>\n\n<plist><array/></plist>", "line 3: the property list has ended before this"),
+    ("<plist><array/></plist><!-- a --> b", "line 1: the property list has ended before this"),
   ])
-  func `of a whole one it says what is wrong`(text: String, message: String) throws {
+  func `of a whole one it says what is wrong`(text: String, problem: String) throws {
     let read = try ReadManifest(text, as: "m.plist")
-    #expect(read.entries.isEmpty && read.problems.map(\.message) == [message], "\(read.found)")
+    #expect(read.entries.isEmpty && read.problems.map(\.description) == [problem])
+  }
+
+  @Test func `comments may follow it`() throws {
+    let read = try ReadManifest(Self.whole + "\n<!-- end -->\n", as: "m.plist")
+    #expect(read.entries.count == 2 && read.problems.isEmpty)
   }
 }
