@@ -51,7 +51,14 @@ import Testing
     (["run", "--name", "x"], "--name is for -, standard input"),
     (["run", "--name", "x", "a.json"], "--name is for -, standard input; darkroom run --name x - < a.json"),
     (["run", "--name", "x", "a.json", "b.json"], "--name is for -, standard input; other jobs are called after their"),
-    (["run", "--name", "../x", "-"], "is not a name for a file in the inbox"),
+    (["run", "--name", "../x", "-"], "is not a name for a file in the inbox: it begins with a dot"),
+    (["run", "--name", "a/x", "-"], "is not a name for a file in the inbox: it contains a slash"),
+    (["run", "--name", "a\nx", "-"], "is not a name for a file in the inbox: it contains control characters"),
+    (["run", "--name", "Index.html", "-"], "is not a name for a file in the inbox: the outbox's page is called so"),
+    (
+      ["run", "--name", String(repeating: "x", count: 201), "-"],
+      "--name \"\(String(repeating: "x", count: 60))…\" is not a name for a file in the inbox: it is longer than 200 bytes"
+    ),
     (["wait"], "wait needs the name of a job"),
     (["wait", "a", "../b"], "\"../b\" is not the name of a job"),
     (["wait", "--timeout", "-1", "a"], "--timeout must be a number of seconds"),

@@ -1,4 +1,5 @@
 import Darkroom
+import Inbox
 
 /// A command of the program. To add one, add a file and a name in a group of `CommandTable`; the help, the manual and the
 /// shells' completions follow from it.
@@ -83,11 +84,19 @@ extension Settings {
   /// - Throws: `UsageError` for one that no manifest in the inbox can have.
   func checkedJobName() throws -> String? {
     guard let name = jobName else { return nil }
-    guard !name.hasPrefix("."), !name.contains("/"), !name.contains("\0"), name.utf8.count <= 200, !name.isEmpty,
-      name.lowercased() != "index.html"
-    else {
-      throw UsageError("--name \"\(name)\" is not a name for a file in the inbox")
-    }
-    return name
+    let refusal: String? =
+      switch name {
+      case "": "it is empty"
+      case _ where name.hasPrefix("."): "it begins with a dot"
+      case _ where name.contains("/"): "it contains a slash"
+      case _ where name.unicodeScalars.contains { $0.properties.generalCategory == .control }:
+        "it contains control characters"
+      case _ where name.utf8.count > InboxFile.jobNameLimit: "it is longer than \(InboxFile.jobNameLimit) bytes"
+      case _ where InboxFile.isPage(job: name): "the outbox's page is called so"
+      default: nil
+      }
+    guard let refusal else { return name }
+    let shown = name.count > 60 ? name.prefix(60) + "…" : name[...]
+    throw UsageError("--name \"\(shown)\" is not a name for a file in the inbox: \(refusal)")
   }
 }

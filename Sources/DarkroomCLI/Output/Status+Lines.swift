@@ -140,7 +140,8 @@ extension Status.Job {
   /// The progress of the job; nil when it is not known.
   private var count: String? {
     guard let ended, let failed else { return total.map { "0 of \($0)" } }
-    return "\(ended)" + (total.map { " of \($0)" } ?? " done") + (failed > 0 ? ", \(failed) failed" : "")
+    let failures = failed > 0 ? ", \(failed)" + (total == nil ? " of them" : "") + " failed" : ""
+    return "\(ended)" + (total.map { " of \($0)" } ?? " done") + failures
   }
 
   /// The job while no process works on it.
