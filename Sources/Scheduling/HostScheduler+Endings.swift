@@ -142,10 +142,16 @@ extension HostScheduler {
   }
 
   /// Whether all entries left are at hosts that wait until they answer, or until this machine has a network.
-  package var isCutOff: Bool {
-    jobs.allSatisfy { job in
-      (job.upcoming == nil || hosts.machine.isClosed) && job.slots.allSatisfy { hosts.isHeld($0) }
-    }
+  package var isCutOff: Bool { jobs.allSatisfy(isCutOff) }
+
+  /// The same for the entries of one job; false when it has none left.
+  package func isCutOff(job: Int) -> Bool {
+    guard let job = index(of: job).map({ jobs[$0] }), job.upcoming != nil || !job.slots.isEmpty else { return false }
+    return isCutOff(job)
+  }
+
+  private func isCutOff(_ job: JobSites) -> Bool {
+    (job.upcoming == nil || hosts.machine.isClosed) && job.slots.allSatisfy { hosts.isHeld($0) }
   }
 
   /// When and why a host was closed, or all that have never answered (`HostScheduler.files`). Default: nil, it is not

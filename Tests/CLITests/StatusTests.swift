@@ -224,6 +224,19 @@ import Testing
     try watch.kill()
   }
 
+  @Test func `no rate is told of a job whose entries left are all at a failing host`() throws {
+    let server = try RestartedServer(answering: 5)
+    let folders = try DarkroomFolders()
+    try folders.drop("a.txt", (0..<7).map { server.url("\($0)") + "\n" }.joined())
+    let watch = try folders.start("watch", ["--filters", "none", "--retries", "9"])
+    func isThere(_ lines: [String]) -> Bool {
+      lines.contains { $0.contains(" is failing since ") } && lines.contains { $0.hasPrefix("job a: 5 of 7") }
+    }
+    let lines = try eventually({ try status(folders) }, is: isThere)
+    #expect(isThere(lines) && !lines.contains { $0.contains("/s") || $0.contains(" s left") }, "\(lines)")
+    try watch.kill()
+  }
+
   @Test func `the jobs that ended last are listed, the latest first, and all with --all`() throws {
     let folders = try DarkroomFolders()
     for number in 1...7 {

@@ -173,7 +173,7 @@ extension Status.Job {
       if others > 0 { waiting_for_others = others }
       addHeldHosts(run, scheduler)
       addDeferred(run, scheduler)
-      addRate(running, active: active)
+      if !scheduler.hosts.isCutOff(job: run.number) { addRate(running, active: active) }
     case .closing(let closing) where closing.entries.isSource:
       // Its entries are not known.
       let state = closing.isSuperseded ? "replaced" : "cancelling"
