@@ -227,10 +227,10 @@ import Testing
   @Test func `no rate is told of a job whose entries left are all at a failing host`() throws {
     let server = try RestartedServer(answering: 5)
     let folders = try DarkroomFolders()
-    try folders.drop("a.txt", (0..<7).map { server.url("\($0)") + "\n" }.joined())
+    try folders.drop("a.txt", (0..<60).map { server.url("\($0)") + "\n" }.joined())
     let watch = try folders.start("watch", ["--filters", "none", "--retries", "9"])
     func isThere(_ lines: [String]) -> Bool {
-      lines.contains { $0.contains(" is failing since ") } && lines.contains { $0.hasPrefix("job a: 5 of 7") }
+      lines.contains { $0.contains(" is failing since ") } && lines.contains { $0.hasPrefix("job a: ") && $0.contains(" of 60") }
     }
     let lines = try eventually({ try status(folders) }, is: isThere)
     #expect(isThere(lines) && !lines.contains { $0.contains("/s") || $0.contains(" s left") }, "\(lines)")
