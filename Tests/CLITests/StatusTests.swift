@@ -230,7 +230,8 @@ import Testing
     try folders.drop("a.txt", (0..<60).map { server.url("\($0)") + "\n" }.joined())
     let watch = try folders.start("watch", ["--filters", "none", "--retries", "9"])
     func isThere(_ lines: [String]) -> Bool {
-      lines.contains { $0.contains(" is failing since ") } && lines.contains { $0.hasPrefix("job a: ") && $0.contains(" of 60") }
+      lines.contains { $0.contains(" is failing since ") }
+        && lines.contains { $0.hasPrefix("job a: ") && $0.contains(" of 60") }
     }
     let lines = try eventually({ try status(folders) }, is: isThere)
     #expect(isThere(lines) && !lines.contains { $0.contains("/s") || $0.contains(" s left") }, "\(lines)")
