@@ -27,6 +27,12 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether the file is damaged, or belongs to another program.
   package var isDamage: Bool { [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR].contains(code & 0xff) }
 
+  /// Whether the file's structure is damaged.
+  package var isDatabaseMalformed: Bool { code & 0xff == SQLITE_CORRUPT }
+
+  /// Whether the file is none of SQLite.
+  package var isNoDatabase: Bool { code & 0xff == SQLITE_NOTADB }
+
   /// Whether a constraint or a trigger rejected the change.
   package var isConstraint: Bool { code & 0xff == SQLITE_CONSTRAINT }
 

@@ -13,13 +13,13 @@ package enum LedgerReader {
   /// The jobs that have not ended, in order of acceptance.
   /// - Throws: `LedgerError`, `SQLiteError`.
   package static func liveJobs(path: String) throws -> Answer {
+    let database = try Database(reading: path)
+    if let version = versionOfWriteAheadLog(path) {
+      // To read it, SQLite would create files beside it.
+      try LedgerSchema.rejectNewer(version, path: path)
+      return .unknown(why: "\(path) is in write-ahead logging mode")
+    }
     do {
-      let database = try Database(reading: path)
-      if let version = versionOfWriteAheadLog(path) {
-        // To read it, SQLite would create files beside it.
-        try LedgerSchema.rejectNewer(version, path: path)
-        return .unknown(why: "\(path) is in write-ahead logging mode")
-      }
       try LedgerSchema.rejectNewer(database)
       // The process that created it died before its first change.
       guard try database.first("SELECT 1 FROM sqlite_schema LIMIT 1", row: { _ in true }) != nil else {
@@ -29,7 +29,7 @@ package enum LedgerReader {
     } catch let error as LedgerError where error.isDamageOfLedger {
       return .unknown(why: error.description)
     } catch let error as SQLiteError {
-      if error.isDamage {
+      if error.isDatabaseMalformed {
         return .unknown(why: LedgerError.damaged(path: path, why: "\(error)").description)
       }
       if error.isForWantOfRecovery {

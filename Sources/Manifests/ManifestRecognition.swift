@@ -56,7 +56,7 @@ package enum ManifestRecognition {
   }
 
   /// Whether a line is the header of a table: it has the column `url`. `sep=` may precede it.
-  private static func isHeader(_ line: String) -> Bool {
+  static func isHeader(_ line: String) -> Bool {
     let line = line.lowercased()
     if line.hasPrefix("sep=") { return true }
     return line.split(whereSeparator: { ",;\t".contains($0) }).contains { field in

@@ -34,6 +34,16 @@ import Testing
     #expect(try JSONSchema.violations(ofDocument: Data(request.body.utf8), name: "notification.schema.json") == "")
   }
 
+  @Test func `status and metrics say how many are not delivered`() throws {
+    let watch = try folders.start("watch", ["--notify", "http://127.0.0.1:1/", "--metrics", metrics])
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let status = try eventually({ try folders.statusText() }, is: { $0.contains("notices") })
+    #expect(status.contains(#""notices":{"notify":1}"#), "\(status)")
+    #expect(try folders.ask("status").output.contains("\n1 notification is not delivered\n"))
+    #expect(try eventually({ try hasMetric("waiting 1") }, is: { $0 }))
+    try watch.kill()
+  }
+
   @Test func `each run that ends is posted once, signed, with its head and its first failures`() throws {
     let receiver = try NotificationReceiver("204")
     let missing = (0..<120).map { "m\($0).jpg\n" }.joined()

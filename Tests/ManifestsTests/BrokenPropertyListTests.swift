@@ -33,6 +33,9 @@ import Testing
   @Test(arguments: [
     ("<plist></plist>", "the property list is empty"),
     ("<plist version=\"1.0\">\n</plist>\n", "the property list is empty"),
+    ("<plist/>\n<!-- none -->", "the property list is empty"),
+    ("<plist><dict><key>a</key></dict></plist >", "line 1: Value missing for key inside <dict>"),
+    ("<dict><key>a</key></dict>", "line 1: Value missing for key inside <dict>"),
     ("<plst><dict/></plst>\n", "line 1: Encountered unknown tag plst"),
     ("<plist><dict><key>a</key></dict></plist>", "line 1: Value missing for key inside <dict>"),
     (
@@ -47,8 +50,8 @@ import Testing
     #expect(read.entries.isEmpty && read.problems.map(\.description) == [problem])
   }
 
-  @Test func `comments may follow it`() throws {
-    let read = try ReadManifest(Self.whole + "\n<!-- end -->\n", as: "m.plist")
+  @Test func `comments and instructions may follow it`() throws {
+    let read = try ReadManifest(Self.whole + "\n<!-- end -->\n<?end?>", as: "m.plist")
     #expect(read.entries.count == 2 && read.problems.isEmpty)
   }
 }

@@ -155,7 +155,11 @@ final class NoticeQueue: Sendable {
 
   private func countAll() throws {
     let count = try ledger.noticeCount(kind)
-    state.withLock { $0.count = count }
+    let isNew = state.withLock { state in
+      defer { state.count = count }
+      return state.count != count
+    }
+    if isNew { send(.changed) }
   }
 
   /// Reports what becomes of a notice.

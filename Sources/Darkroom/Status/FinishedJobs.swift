@@ -10,7 +10,8 @@ struct FinishedJobs {
   /// among the last.
   func latest(_ limit: Int) -> (jobs: [Status.Finished], total: Int) {
     let (heads, total) = heads(limit)
-    return (heads.compactMap { finished($0.job, $0.head) }, total)
+    let jobs = heads.compactMap { finished($0.job, $0.head) }
+    return (jobs, total - (min(limit, total) - jobs.count))
   }
 
   /// The jobs that ended last, for the gallery, and whether there are more.
@@ -39,7 +40,7 @@ struct FinishedJobs {
       (try? folder.open(reading: report.job + "/report.json")).flatMap { try? ReportHead(of: $0) }
         .map { (report.job, $0) }
     }
-    return (heads, reports.count - (latest.count - heads.count))
+    return (heads, reports.count)
   }
 
   private func finished(_ job: String, _ head: ReportHead) -> Status.Finished? {

@@ -1,3 +1,4 @@
+import Database
 import Foundation
 import Glibc
 import Inbox
@@ -251,11 +252,16 @@ package struct StatusReader {
   ) throws -> [(runID: String, manifest: JobManifest)] {
     guard hasLedger else { return [] }
     let jobs: [LedgerJob]
-    switch try LedgerReader.liveJobs(path: state.ledger) {
-    case .unknown(let why):
-      status.jobs_unknown = why
+    do {
+      switch try LedgerReader.liveJobs(path: state.ledger) {
+      case .unknown(let why):
+        status.jobs_unknown = why
+        return []
+      case .jobs(let live): jobs = live
+      }
+    } catch let error as SQLiteError where error.isNoDatabase {
+      status.jobs_unknown = LedgerError.damaged(path: state.ledger, why: "\(error)").description
       return []
-    case .jobs(let live): jobs = live
     }
     let deferred = (try? LedgerReader.deferred(path: state.ledger)) ?? [:]
     let rows = countsRows && !jobs.isEmpty ? try? LedgerReader.rows(path: state.ledger) : nil

@@ -33,9 +33,9 @@ final class StatusWriter {
     self.outbox = outbox
   }
 
-  /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, when a pause begins or ends,
-  /// when the program begins to stop, or when a live job is neither in the inbox nor in the file, so that `wait` finds it; otherwise
-  /// at most once per `interval`.
+  /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, when the queues pause or go on,
+  /// when the program begins to stop, when there are notices or no more, or when a live job is neither in the inbox nor in the file, so
+  /// that `wait` finds it; otherwise at most once per `interval`.
   /// - Parameters:
   ///   - notices: What is left to do for ended runs.
   ///   - open: The manifests that a process has open for writing.
@@ -52,7 +52,7 @@ final class StatusWriter {
     let isUrgent =
       stages.count <= Self.few && stages != lastStages || jobs.flow.gate.isStopping && last?.stopping != true
       || jobs.suspension.pauses.isPaused != (last?.pauses.isEmpty == false)
-      || jobs.runs.values.contains(where: isMissing)
+      || (notices == nil) != (last?.notices == nil) || jobs.runs.values.contains(where: isMissing)
     guard now >= next || isUrgent || isLast else {
       due = next
       return false

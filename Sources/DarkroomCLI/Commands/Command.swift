@@ -86,11 +86,9 @@ extension Settings {
     guard let name = jobName else { return nil }
     let refusal: String? =
       switch name {
-      case "": "it is empty"
       case _ where name.hasPrefix("."): "it begins with a dot"
       case _ where name.contains("/"): "it contains a slash"
-      case _ where name.unicodeScalars.contains { $0.properties.generalCategory == .control }:
-        "it contains control characters"
+      case _ where name.contains("\0"): "it contains a null character"
       case _ where name.utf8.count > InboxFile.jobNameLimit: "it is longer than \(InboxFile.jobNameLimit) bytes"
       case _ where InboxFile.isPage(job: name): "the outbox's page is called so"
       default: nil

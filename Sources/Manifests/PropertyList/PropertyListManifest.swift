@@ -37,9 +37,11 @@ struct PropertyListManifest: ManifestFormat {
     func says(_ words: String...) -> Bool { words.contains { text.contains($0) } }
     let content = data.prefix(data.lastIndex { $0 > UInt8(ascii: " ") }.map { $0 + 1 } ?? 0)
     let lastLine = content.count { $0 == UInt8(ascii: "\n") } + 1
-    let isCutOff =
-      content.first == UInt8(ascii: "<") && content.range(of: Data("</plist>".utf8)) == nil
-      && (content.last != UInt8(ascii: ">") || says("No XML content", "Unterminated", "empty plist", "Value missing"))
+    func has(_ text: String) -> Bool { content.range(of: Data(text.utf8)) != nil }
+    let isOpen =
+      content.last != UInt8(ascii: ">") || says("No XML content", "Unterminated")
+      || has("<plist") && (says("Value missing") || says("empty plist") && !has("/>"))
+    let isCutOff = content.first == UInt8(ascii: "<") && !has("</plist") && isOpen
     if isCutOff || says("unexpected EOF") {
       return ManifestProblem(.syntax, "the file ends before its last element does", at: .line(lastLine))
     }

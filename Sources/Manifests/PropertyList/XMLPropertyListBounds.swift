@@ -60,6 +60,8 @@ struct XMLPropertyListBounds {
     while position < bytes.count {
       if isHere("<!--") {
         skip(past: "-->", from: 4)
+      } else if isHere("<?") {
+        skip(past: "?>", from: 2)
       } else if Self.spaces.contains(bytes[position]) {
         position += 1
       } else {

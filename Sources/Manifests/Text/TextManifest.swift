@@ -19,7 +19,7 @@ struct TextManifest: ManifestFormat {
       case .entry(let content):
         if let entry {
           try yield(entry.item)
-        } else if let other = Self.otherFormat(content, fields) {
+        } else if let other = Self.otherFormat(content) {
           throw ManifestProblem(.syntax, other, at: .line(number))
         }
         entry = TextEntry(content, line: number, fields)
@@ -41,17 +41,15 @@ struct TextManifest: ManifestFormat {
   }
 
   /// What a file with this first line is instead of a list, and the extension that it needs; nil for a list.
-  private static func otherFormat(_ line: Substring, _ fields: FieldVocabulary) -> String? {
-    if ["{", "["].contains(line) || ["{\"", "[{", "[\""].contains(where: line.hasPrefix) {
+  private static func otherFormat(_ line: Substring) -> String? {
+    if let first = line.first, let last = line.last, "{[".contains(first), "{}[],\"".contains(last) {
       return "this is JSON: give the file the extension .json, or .jsonl if each line is an entry"
     }
-    for (separator, name) in [("\t" as Character, ".tsv"), (",", ".csv"), (";", ".csv")] {
-      let columns = line.split(separator: separator).map { $0.trimmingBlanks.lowercased() }
-      if columns.count > 1, columns.contains(fields.principal) {
-        return "this is the header of a table: give the file the extension \(name)"
-      }
-    }
-    return nil
+    // URLs have slashes, and names of files dots; a list may begin with a file called url.
+    guard !line.contains(where: "./".contains), line.contains(where: ",;\t".contains),
+      ManifestRecognition.isHeader(String(line))
+    else { return nil }
+    return "this is the header of a table: give the file the extension \(line.contains("\t") ? ".tsv" : ".csv")"
   }
 }
 
