@@ -12,10 +12,7 @@ import Testing
   /// Writes a script that begins with adding its job and state to `log`.
   private func program(_ text: String = "", as name: String = "program") throws -> String {
     let start = "#!/bin/sh\necho \"$DARKROOM_JOB_NAME $DARKROOM_JOB_STATE\" >>'\(log)'\n"
-    // A process that inherits the open file would keep it from being run.
-    let path = try SpawnedProcess.whileNoneStarts { try folders.folder.write(start + text, as: name) }
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    return path
+    return try folders.folder.writeProgram(start + text, as: name)
   }
 
   private func logged() throws -> [String] {

@@ -87,9 +87,7 @@ import Testing
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let receiver = try NotificationReceiver("204")
     let script = "#!/bin/sh\necho told $DARKROOM_JOB_NAME $DARKROOM_JOB_STATE; head -n 4 \"$DARKROOM_JOB_REPORT\"\n"
-    // A process that inherits the open file would keep it from being run.
-    let program = try SpawnedProcess.whileNoneStarts { try folders.folder.write(script, as: "program") }
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let program = try folders.folder.writeProgram(script, as: "program")
     let watch = try folders.watch([
       "--notify", receiver.url(), "--exec", program, "--metrics", metrics, "--filters", "none",
     ])

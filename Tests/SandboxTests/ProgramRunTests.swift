@@ -12,20 +12,14 @@ import Testing
 
   init() throws { folder = try TemporaryFolder() }
 
-  private func script(_ text: String) throws -> String {
-    // A process that inherits the open file would keep it from being run.
-    let path = try SpawnedProcess.whileNoneStarts { try folder.write("#!/bin/sh\n" + text, as: "program") }
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: path)
-    return path
-  }
-
   private func run(
     _ text: String, limit: Double = 60, wait: () -> Bool = { true }
   ) throws -> (ProgramRun.Ending, lines: [String]) {
     let never = try Mailbox<Void>()
     var lines: [String] = []
     let environment = ["PATH": "/usr/bin:/bin", "NAME": "a b"]
-    let run = ProgramRun(try script(text), environment: environment, limit: limit)
+    let run = ProgramRun(
+      try folder.writeProgram("#!/bin/sh\n" + text, as: "program"), environment: environment, limit: limit)
     let ending = try run.run(print: { lines.append($0) }) { watch in
       never.wait(by: watch)
       return wait()
