@@ -2,8 +2,8 @@ import Foundation
 import JSON
 
 /// Checks the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested, since its
-/// parser is recursive and crashes at ten thousand levels; and whether a key occurs twice in a dictionary, or something follows the
-/// list, since it silently takes the last, and nothing. Other errors are left to Foundation.
+/// parser is recursive and crashes at ten thousand levels; whether a key occurs twice in a dictionary, since it silently takes the
+/// last; and whether something follows the list, which it ignores. Other errors are left to Foundation.
 struct XMLPropertyListBounds {
   /// Encodings in which a tag looks as it does in ASCII.
   private static let encodings: Set = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
