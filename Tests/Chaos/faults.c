@@ -9,6 +9,7 @@
 //   CHAOS_FAULT  kill: SIGKILL before the call; torn: half of a write, then SIGKILL; or a number of errno
 //   CHAOS_CALLS  the calls that count, as " open write "; default: all that change something
 //   CHAOS_TIMES  how many such calls in a row fail; default 1
+//   CHAOS_STALLS one of so many such calls takes up to 0.2 s, as on a disk that hangs; default 0, none
 //   CHAOS_NOSYNC if it is set, fsync and fdatasync do nothing: a test of the tests, which must find that out
 //   CHAOS_NOHINT if it is set, sync_file_range does nothing: it promises nothing, and hides that a sync is missing
 #define _GNU_SOURCE
@@ -47,7 +48,7 @@ struct map {
 static struct map *map;
 static char root[4096];
 static size_t root_length;
-static uint64_t at, times = 1;
+static uint64_t at, times = 1, stalls;
 static int fault;  // errno; -1: kill; -2: torn
 static int has_no_syncs, has_no_hints;
 static char wanted[512];
@@ -76,6 +77,7 @@ __attribute__((constructor)) static void begin(void) {
   fault = !text ? 0 : strcmp(text, "kill") == 0 ? -1 : strcmp(text, "torn") == 0 ? -2 : atoi(text);
   if ((text = getenv("CHAOS_AT"))) at = strtoull(text, NULL, 10);
   if ((text = getenv("CHAOS_TIMES"))) times = strtoull(text, NULL, 10);
+  if ((text = getenv("CHAOS_STALLS"))) stalls = strtoull(text, NULL, 10);
   has_no_syncs = getenv("CHAOS_NOSYNC") != NULL;
   has_no_hints = getenv("CHAOS_NOHINT") != NULL;
   text = getenv("CHAOS_CALLS");
@@ -123,6 +125,12 @@ static void die(void) {
   for (;;) real_syscall(SYS_pause);
 }
 
+// Waits now and then.
+static void stall(uint64_t number) {
+  uint64_t chance = (number + ((uint64_t)getpid() << 32)) * 0x9e3779b97f4a7c15u >> 20;
+  if (stalls != 0 && chance % stalls == 0) usleep((useconds_t)(chance / stalls % 200 * 1000));
+}
+
 // Counts a call on a path. Returns the errno with which it is to fail, 0 when it is to go on, -2 when it is to be torn.
 static int counted(const char *name, const char *path) {
   if (!is_beneath(path)) return 0;
@@ -134,6 +142,7 @@ static int counted(const char *name, const char *path) {
     strncpy(call->name, name, sizeof call->name - 1);
     strncpy(call->path, path + root_length + skipped, sizeof call->path - 1);
   }
+  stall(number);
   if (at == 0 || number < at || number >= at + times) return 0;
   atomic_fetch_add(&map->happened, 1);
   if (fault == -1) die();

@@ -60,7 +60,7 @@ def now():
 class Trial:
     """One sequence. `puts` are the manifests by job, `interruptions` the times of kills and stops."""
 
-    def __init__(self, program, server, number, folder, sequence, patience=PATIENCE):
+    def __init__(self, program, server, number, folder, sequence, patience=PATIENCE, variables=None):
         self.program, self.server, self.folder, self.sequence, self.patience = program, server, folder, sequence, patience
         self.inbox, self.outbox = folder + "/inbox", folder + "/outbox"
         self.url = f"{server.url}/{number}"
@@ -76,6 +76,10 @@ class Trial:
             key: value for key, value in os.environ.items()
             if not key.startswith("DARKROOM_") and not key.lower().endswith("_proxy")}
         self.environment["XDG_CONFIG_HOME"] = folder
+        # Those of the watching program alone.
+        self.variables = variables or {}
+        if self.variables:
+            self.variables |= {"CHAOS_ROOT": folder, "CHAOS_MAP": folder + "/calls"}
 
     def run(self):
         """Does all steps, then lets everything end."""
@@ -110,7 +114,7 @@ class Trial:
             self.process = subprocess.Popen(
                 [self.program, "watch", *self.named, "--file-root", self.folder + "/files", *OPTIONS,
                  *self.sequence["options"]],
-                env=self.environment, stdin=subprocess.DEVNULL, stdout=reports, stderr=log)
+                env=self.environment | self.variables, stdin=subprocess.DEVNULL, stdout=reports, stderr=log)
 
     def told(self):
         """The jobs of the reports that the program said it has written."""

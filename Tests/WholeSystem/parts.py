@@ -28,8 +28,8 @@ def cuts(*words):
     return ("script/power-cuts", "--program", "PROGRAM", "--seed", "SEED", *words)
 
 
-def model(count):
-    return ("script/model", "--program", "PROGRAM", "--seed", "SEED", "--sequences", str(count))
+def model(count, *words):
+    return ("script/model", "--program", "PROGRAM", "--seed", "SEED", "--sequences", str(count), *words)
 
 
 ERRORS = ("EIO", "EIO-read", "ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE", "EINTR")
@@ -71,6 +71,8 @@ PARTS = (
     Part("drill", "manifests of thousands of entries that are replaced",
          (("script/drill", "--program", "PROGRAM"),)),
     Part("model", "random sequences of what is done to an inbox", (model(400),), (model(11000),)),
+    Part("stalls", "random sequences on a disk that hangs now and then",
+         (model(80, "--stalls", "30"),), (model(2000, "--stalls", "30"),), waits=True),
     Part("counts", "instructions, allocations and system calls of fixed small jobs, which must not grow",
          (("script/bench", "counts"),), limit=2400),
     Part("points", "kills and errors at all the points of which script/test takes a sample",

@@ -361,11 +361,26 @@ struct JobQueue {
 
   private var takesInbox: Bool { if case .named = goal { false } else { true } }
 
-  /// The manifests that wait to become live, settled or not, at most `limit` of them, and their total number.
-  func queued(limit: Int) -> (files: [String], total: Int) {
-    let names = named.prefix(limit).map(\.description)
-    guard takesInbox else { return (names, named.count) }
-    return (names + openInInbox.prefix(max(0, limit - names.count)).map(\.file), named.count + (scan?.open.count ?? 0))
+  /// The manifests that wait to become live or are being accepted, settled or not, at most `limit` of them, and their total
+  /// number.
+  /// - Parameter beginning: The sources of the runs that are not in the ledger yet. Their manifests count also when the last
+  ///   scan did not find them any more. Default: none.
+  func queued(beginning: [JobPlanning.Source] = [], limit: Int) -> (files: [String], total: Int) {
+    let begun = beginning.filter(isTaken).map(\.description)
+    let names = begun + named.prefix(limit).map(\.description)
+    let total = begun.count + named.count
+    guard takesInbox else { return (Array(names.prefix(limit)), total) }
+    let files = names + openInInbox.prefix(limit).map(\.file)
+    return (Array(files.prefix(limit)), total + (scan?.open.count ?? 0))
+  }
+
+  /// Whether a manifest was taken out, and is not among those of the last scan. Unfinished jobs are no manifests.
+  private func isTaken(_ source: JobPlanning.Source) -> Bool {
+    switch source {
+    case .unfinished: false
+    case .named: true
+    case .dropped(let manifest): scan?.open[manifest.key] == nil
+    }
   }
 
   /// The manifests in the inbox that wait for the next start, at most `limit` of them, and their total number.

@@ -27,6 +27,11 @@ extension RunTable {
     return [.observe(.jobAccepted(job: job.name, file: manifest.file))]
   }
 
+  /// As `JobQueue.queued`. Each manifest is either queued, until it is in the ledger, or the job of a run.
+  func queued(limit: Int) -> (files: [String], total: Int) {
+    queue.queued(beginning: inOrder.filter { $0.accepted == nil }.map(\.source), limit: limit)
+  }
+
   /// Finds out whether cancelling a run was requested.
   mutating func findRequest(for run: JobRun) {
     guard run.known.unwanted == nil, !queue.cancelled.isEmpty, !queue.cancelled.isDisjoint(with: run.cancelKeys) else {

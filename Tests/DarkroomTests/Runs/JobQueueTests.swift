@@ -100,6 +100,27 @@ import TestSupport
     #expect(queue.isOver)
   }
 
+  @Test(arguments: [JobQueue.Goal.inbox, .watch])
+  func `a manifest that is being accepted stays queued when its file is removed`(_ goal: JobQueue.Goal) throws {
+    var queue = try Self.queue(goal)
+    let (a, b) = (Self.manifest("a"), Self.manifest("b"))
+    Self.scan(&queue, [a, b])
+    let taken = try #require(Self.next(&queue))
+    #expect(queue.queued(beginning: [taken], limit: 9) == (["a", "b"], 2), "it does not count twice")
+    Self.scan(&queue, [b])
+    #expect(queue.queued(beginning: [taken], limit: 9) == (["a", "b"], 2))
+    #expect(queue.queued(beginning: [taken], limit: 1) == (["a"], 2))
+    #expect(queue.queued(beginning: [.unfinished(Self.job)], limit: 9) == (["b"], 1), "that is a job already")
+  }
+
+  @Test func `a named manifest stays queued while it is being accepted`() throws {
+    let files = try named("x.txt", "y.txt")
+    var queue = try Self.queue(.named(files))
+    Self.scan(&queue, [])
+    let taken = try #require(Self.next(&queue))
+    #expect(queue.queued(beginning: [taken], limit: 9) == (files.map(\.path), 2))
+  }
+
   @Test func `run takes what lay there at the first scan and no more`() throws {
     var queue = try Self.queue(.inbox)
     let (a, b, c) = (Self.manifest("a"), Self.manifest("b"), Self.manifest("c"))
