@@ -28,6 +28,11 @@ struct HandledManifests {
   /// Forgets a file, which is then a new manifest.
   mutating func remove(_ file: FileName) { identities[file] = nil }
 
+  /// Forgets a file if it has still that identity.
+  mutating func remove(_ file: FileName, identity: String) {
+    if identities[file] == identity { identities[file] = nil }
+  }
+
   /// Forgets all files, after the inbox was unavailable and files could not be removed from it.
   mutating func removeAll() { self = HandledManifests() }
 

@@ -111,6 +111,12 @@ struct JobQueue {
   /// Records that a manifest whose job has ended cannot be moved out of the inbox.
   mutating func keep(_ file: String, _ manifest: HandledManifests.Stuck) { handled.insert(FileName(file), manifest) }
 
+  /// Forgets a manifest that was moved out of the inbox. If the inbox was another folder just then, the next scan finds it, and it is
+  /// moved as one that is done.
+  mutating func removed(_ manifest: JobManifest) {
+    if manifest.inboxPath != nil { handled.remove(FileName(manifest.file), identity: manifest.identity) }
+  }
+
   // MARK: Scans
 
   /// The manifests of a scan that are not handled and may be taken. Drops records of files that are gone.

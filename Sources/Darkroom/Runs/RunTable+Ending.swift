@@ -50,6 +50,8 @@ extension RunTable {
       let manifest = reporting.plan.manifest
       let why = keepManifest(manifest.file, of: run.name, identity: manifest.identity, "\(trouble)")
       effects.append(.observe(.warning(why)))
+    } else {
+      queue.removed(reporting.plan.manifest)
     }
     let isAccepted = outcome.job.state != .succeeded && context.acceptedFailures?.accepts(outcome.job) == true
     let isEmptyFailure = context.failsEmpty && outcome.job.state == .succeeded && outcome.job.counts.total == 0

@@ -299,6 +299,24 @@ import Transfer
     #expect(table.runs[9]?.order == 3 && table.queue.fresh(of: [manifest]).isEmpty)
   }
 
+  @Test(arguments: [nil, "read-only"])
+  mutating func `a manifest that was not there when it was to be moved is found when the inbox is back`(
+    trouble: String?
+  ) throws {
+    let found = InboxScan.Manifest(file: "a.txt", job: "job", identity: .sample(size: 2))
+    let manifest = try JobManifest.sample(file: "a.txt", inboxPath: "/in/a.txt", identity: found.identity.text)
+    var run = try JobRun.sample(1, .reading)
+    run.accepted?.manifest = manifest
+    try run.enter(.reports)
+    add(run)
+    // The inbox is back before it is known that the report is delivered.
+    table.inboxReturned()
+    #expect(table.queue.fresh(of: [found]).isEmpty, "it is that of a live run")
+    let outcome = ReportDelivery.Outcome(job: JobOutcome(JobTally(), .init(), at: 0), manifestTrouble: trouble)
+    _ = step(.delivered(outcome))
+    #expect(table.runs.isEmpty && table.queue.fresh(of: [found]).isEmpty == (trouble != nil))
+  }
+
   @Test
   mutating func `a run that cannot be planned at all stays for the next start, and so do later manifests of its job`()
     throws
