@@ -82,7 +82,11 @@ final class ResampledPlane {
   private func read(into samples: PlaneSamples) throws(ImagingError) {
     let range = rows.ranges[nextRow]
     while nextInput < range.upperBound { try readGroup() }
-    for (offset, input) in range.enumerated() { pointers[offset] = UnsafePointer(row(input)) }
+    var slot = range.lowerBound % capacity
+    for offset in 0..<range.count {
+      pointers[offset] = UnsafePointer(held + slot * stride)
+      slot = slot + 1 == capacity ? 0 : slot + 1
+    }
     cplanes_resample_rows(
       instructions, pointers, rows.weights(for: nextRow), Int32(range.count), Int32(size.width), samples)
     nextRow += 1
