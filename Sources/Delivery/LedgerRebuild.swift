@@ -14,7 +14,7 @@ import Transfer
 ///
 /// Reports also identify derived names, unless their requests contain a key, headers, content or secrets, which reports
 /// do not show.
-struct LedgerRebuild {
+package struct LedgerRebuild {
   /// The sources of the new ledger.
   struct Result {
     let rows: Int
@@ -36,6 +36,22 @@ struct LedgerRebuild {
     self.state = state
     self.outbox = outbox
     self.ledger = ledger
+  }
+
+  /// Records in the ledger what the reports of a job tell: work that was delivered without it, by shards. The next run of the job then
+  /// reuses it. The ledger is opened as at a start, and no instance may use it.
+  /// - Parameter state: The path of the state folder. Created if there is none.
+  /// - Returns: A message for the user; nil when there is none.
+  /// - Throws: `StopError.outbox`, `SQLiteError`, `LedgerError`, `SystemError`.
+  package static func adopt(_ job: String, of outbox: OutboxFolder, in state: String) throws -> String? {
+    try Folder.createDurably(state, mode: 0o700)
+    let state = try StateFolder(opening: Folder.resolved(state))
+    let staging = OutboxFolder.hidden(outbox.stagingName(of: state))
+    let opening = LedgerOpening(state: state, outbox: outbox, wasUsed: try outbox.open().status(of: staging) != nil)
+    let (ledger, notice) = try opening.open()
+    _ = try LedgerRebuild(state: state, outbox: outbox, ledger: ledger).add(outbox.job(job))
+    opening.close()
+    return notice
   }
 
   /// - Throws: `SQLiteError`, `SystemError`.

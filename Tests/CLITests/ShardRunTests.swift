@@ -206,6 +206,30 @@ import Testing
         == [false, true, false].flatMap { Array(repeating: $0, count: 3) })
   }
 
+  /// What the outbox was used for before.
+  enum Earlier: CaseIterable { case nothing, anotherJob, anotherJobWhoseLedgerIsLost }
+
+  @Test(arguments: Earlier.allCases)
+  func `a run after the merge reuses and replaces what shards have made`(earlier: Earlier) throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let list = ["coffee.jpg", "chelsea.jpg"].map { server.url($0) + "\n" }.joined()
+    for name in ["cats.txt", "other.txt"] { _ = try folder.write(list, as: name) }
+    func run(_ job: String, _ more: String...) throws -> Report.Counts {
+      _ = try DarkroomProcess.run(["run", folder.file(job + ".txt")] + more + folders.options).expect(status: 0)
+      return try folders.report(job).counts
+    }
+    if earlier != .nothing { _ = try run("other") }
+    let isLost = earlier == .anotherJobWhoseLedgerIsLost
+    if isLost { try FileManager.default.removeItem(atPath: folders.outbox + "/.darkroom/ledger.sqlite") }
+    try split("cats.txt", into: 2)
+    _ = try work().expect(status: 0)
+    let merged = try merge().expect(status: 0)
+    #expect(merged.error.contains("the ledger was missing; a new one was made from 2 reports") == isLost)
+    #expect(try run("cats") == Report.Counts(total: 2, filtered: 2, reused: 2))
+    #expect(try run("cats", "--filters", "invert()") == Report.Counts(total: 2, filtered: 2))
+    #expect(try run("other").reused == (earlier == .nothing ? 0 : 2))
+  }
+
   @Test func `the rows that split gives a shard are those that it knows`() throws {
     let server = try Nginx(serving: packageRoot + "/Samples")
     _ = try folder.write(server.url("coffee.jpg") + "\n", as: "cats.txt")

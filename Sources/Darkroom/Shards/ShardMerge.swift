@@ -13,7 +13,8 @@ package struct ShardMerge {
     /// - Parameters:
     ///   - report: The path of the report.
     ///   - unfinished: The shards whose report was not there.
-    case merged(ReportHead, report: String, unfinished: [Int])
+    ///   - warning: What there is to say of the ledger; nil when it knows the results.
+    case merged(ReportHead, report: String, unfinished: [Int], warning: String?)
 
     /// Nothing was written, since these shards are not complete.
     case unfinished([Int])
@@ -21,13 +22,15 @@ package struct ShardMerge {
 
   private let shards: ShardFolder
   private let outbox: OutboxFolder
+  private let state: String
   private let hasPage: Bool
 
   /// - Parameters:
   ///   - outbox: The path of the outbox that the shards share.
+  ///   - state: The path of the state folder of runs without shards, whose ledger learns the results.
   ///   - hasPage: Whether the job gets a page.
-  package init(_ shards: ShardFolder, outbox: String, hasPage: Bool) throws(SystemError) {
-    self.shards = shards
+  package init(_ shards: ShardFolder, outbox: String, state: String, hasPage: Bool) throws(SystemError) {
+    (self.shards, self.state) = (shards, state)
     self.outbox = OutboxFolder(path: outbox, handle: try OpenFolder(outbox))
     self.hasPage = hasPage
   }
@@ -58,7 +61,17 @@ package struct ShardMerge {
     try writeReport(merged.head, rows: staging.open(staging.document("entries.jsonl")), to: report, page)
     for file in [entries, failed, report] { try file.sync() }
     try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
-    return .merged(merged.head, report: target.report, unfinished: unfinished)
+    return .merged(merged.head, report: target.report, unfinished: unfinished, warning: record())
+  }
+
+  /// Records the results in the ledger, so that a later run knows them.
+  /// - Returns: What there is to say of that; nil when all is well.
+  private func record() -> String? {
+    do {
+      return try LedgerRebuild.adopt(shards.job, of: outbox, in: state)
+    } catch {
+      return "a later run of job \(shards.job) does not know these results: \(error)"
+    }
   }
 
   /// Creates the job's folder.

@@ -95,7 +95,8 @@ struct ShardCommand: Command {
   private func merge(_ operands: [String], _ invocation: Invocation) throws -> ExitCode {
     let shards = try Self.folder(operands, of: "merge")
     let configuration = try invocation.settings.resolved(for: .dropping)
-    let merge = try ShardMerge(shards, outbox: configuration.outbox, hasPage: configuration.gallery == .on)
+    let merge = try ShardMerge(
+      shards, outbox: configuration.outbox, state: configuration.state, hasPage: configuration.gallery == .on)
     switch try merge.merge(isPartial: invocation.settings.isPartial) {
     case .unfinished(let left):
       invocation.console.fail(
@@ -104,12 +105,13 @@ struct ShardCommand: Command {
           ? "the job was cancelled: when \(shards.path)/cancelled is removed, \"darkroom shard run\" goes on with them"
           : "\"darkroom shard run\" goes on with them") + "; --partial merges what there is")
       return .tryAgain
-    case .merged(let head, let report, let left):
+    case .merged(let head, let report, let left, let warning):
       if !left.isEmpty {
         invocation.console.warn(
           "warning: \(left.count.of("shard", "shards")) of \(shards.plan.shards.count) are not complete: \(left.listed)"
         )
       }
+      if let warning { invocation.console.warn("warning: \(warning)") }
       let settings = invocation.settings
       let state = head.state ?? .failed
       if let counts = head.counts {
