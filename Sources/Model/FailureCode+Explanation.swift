@@ -5,12 +5,13 @@ import Transfer
 package struct FailureKind: Sendable, Hashable {
   package let code: String
 
-  /// The server's status; nil unless it answered with an unexpected one.
+  /// The server's status; nil unless it answered with one that is the failure.
   package let httpStatus: Int?
 
+  /// - Parameter httpStatus: The server's status; nil when it did not answer. One of success says nothing of the failure.
   package init(code: String, httpStatus: Int?) {
     self.code = code
-    self.httpStatus = httpStatus
+    self.httpStatus = httpStatus.flatMap { 200..<300 ~= $0 ? nil : $0 }
   }
 
   package var text: String { code + (httpStatus.map { " (\($0))" } ?? "") }

@@ -89,6 +89,25 @@ import Testing
   }
 
   @Test(.enabled(if: TwoUsers.obstacle == nil, "needs two users: \(TwoUsers.obstacle ?? "")"))
+  func `wait and cancel say that the service cannot read a manifest, which they can`() throws {
+    let users = try TwoUsers()
+    let watch = try users.watch()
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let path = try users.folders.folder.write("coffee.jpg\n", as: "own.txt")
+    #expect(chmod(path, 0o600) == 0 && rename(path, users.folders.inbox + "/own.txt") == 0)
+    #expect(try watch.waitForLine(containing: "own.txt in the inbox is ignored") != nil)
+    let why = "own.txt in the inbox is ignored: it cannot be read"
+    for command in ["wait", "cancel"] {
+      let told = try eventually({ try users.folders.ask(command, ["own"]) }, is: { $0.error.contains(why) })
+      #expect(told.status == 66 && told.error.contains(why), "\(told.error)")
+    }
+    let all = try DarkroomCommand.run(["cancel", "--all"] + users.folders.named)
+    #expect(!all.output.contains("own") && !all.error.contains("own"), "\(all.error)")
+    #expect(try users.folders.inboxNames() == ["own.txt"])
+    try watch.stop()
+  }
+
+  @Test(.enabled(if: TwoUsers.obstacle == nil, "needs two users: \(TwoUsers.obstacle ?? "")"))
   func `a service of another user processes what was added, and who added it can read it again`() throws {
     let users = try TwoUsers()
     let add = try users.attack(

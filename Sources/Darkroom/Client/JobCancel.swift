@@ -29,9 +29,9 @@ package struct JobCancel {
       let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
       let others = jobs.filter { !unknown.contains(PortableName.job($0)) }
       let rest = others.isEmpty ? "" : "; the cancelling of \(others.joined(separator: ", ")) was requested"
-      throw StopError.missing(
-        (open.obstacle ?? "there is no open job \(names): no manifest in the inbox, and no run that has not ended")
-          + rest)
+      let ignored = unknown.lazy.compactMap { open.ignored[$0] }.first
+      let why = ignored ?? "no manifest in the inbox, and no run that has not ended"
+      throw StopError.missing((open.obstacle ?? "there is no open job \(names): \(why)") + rest)
     }
     return Asked(jobs: jobs, isRunning: open.isRunning || !inShards.isEmpty)
   }
@@ -60,6 +60,9 @@ package struct JobCancel {
     private(set) var keys: [String: [String]] = [:]
     let isRunning: Bool
 
+    /// Why the instance takes no manifest of a job, by job.
+    private(set) var ignored: [String: String] = [:]
+
     /// Why some open runs may be unknown; nil when all are known.
     let obstacle: String?
 
@@ -68,7 +71,14 @@ package struct JobCancel {
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
-      for manifest in scan.manifests { keys[manifest.job, default: []].append(manifest.cancelKey) }
+      for manifest in scan.manifests {
+        // The instance may be another user's.
+        if let why = status.whyIgnored(manifest.job) {
+          ignored[manifest.job] = why
+        } else {
+          keys[manifest.job, default: []].append(manifest.cancelKey)
+        }
+      }
       isRunning = status.running
       let unexamined = scan.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }
       let unknown = status.jobs_unknown ?? unexamined

@@ -44,8 +44,9 @@ struct JobRuns {
   /// - Parameters:
   ///   - isOver: Whether the job has ended and must have a report.
   ///   - open: Its open runs. Default: none.
+  ///   - whyIgnored: Why its manifest is not taken, for an error. Default: nil, there is none.
   /// - Throws: `StopError.missing` when it has no report; `SystemError`.
-  mutating func collect(isOver: Bool, open: [String] = []) throws {
+  mutating func collect(isOver: Bool, open: [String] = [], whyIgnored: String? = nil) throws {
     lastOpen = open.reduce(lastOpen, max)
     // `history` is read first, since a report moves there when the next run begins. So no report is missed.
     for run in unreadRuns() { takeEarlier(run) }
@@ -64,7 +65,8 @@ struct JobRuns {
       guard !isOver || last != nil else { throw StopError.missing("\(folder.report): this is no report") }
     } catch let error as SystemError where [.missing, .occupied].contains(error.cause) {
       guard isOver else { return }
-      throw StopError.missing("there is no job \"\(job)\": no manifest in the inbox, and no report in the outbox")
+      let why = (whyIgnored ?? "no manifest in the inbox") + ", and no report in the outbox"
+      throw StopError.missing("there is no job \"\(job)\": \(why)")
     }
   }
 

@@ -59,7 +59,7 @@ package struct JobWait {
       for index in jobs.indices where isOpen[index] {
         isOpen[index] = Self.isOpen(jobs[index], present, status)
         let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
-        try runs[index].collect(isOver: !isOpen[index], open: open)
+        try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(jobs[index]))
       }
       let left = jobs.indices.filter { isOpen[$0] }
       if left.isEmpty || deadline.map({ Clock.monotonicSeconds >= $0 }) == true {
@@ -91,11 +91,18 @@ package struct JobWait {
   private static func isOpen(
     _ job: String, _ present: [(job: String, identity: String?)], _ status: Status
   ) -> Bool {
-    let isIgnored = status.running && status.ignored.contains { ManifestFileName($0.file)?.job == job }
     let stuck = Set((status.waits ?? []).filter { $0.job == job }.compactMap(\.manifest))
     let isWanted = present.contains { $0.job == job && $0.identity.map(stuck.contains) != true }
-    return isWanted && !isIgnored || status.jobs_unknown != nil
+    return isWanted && status.whyIgnored(job) == nil || status.jobs_unknown != nil
       || status.jobs.contains { $0.job == job && !($0.state == "finishing" && !stuck.isEmpty) }
       || status.queued.contains { ManifestFileName($0)?.job == job }
+  }
+}
+
+extension Status {
+  /// Why the instance takes no manifest of a job from the inbox; nil when it may, or when none runs.
+  func whyIgnored(_ job: String) -> String? {
+    let file = running ? ignored.first { ManifestFileName($0.file)?.job == job } : nil
+    return file.map { "\($0.file) in the inbox is ignored: \($0.why)" }
   }
 }
