@@ -121,6 +121,36 @@ import Testing
     #expect(report.entries.map(\.attempts) == Array(repeating: 1, count: 6))
   }
 
+  @Test func `of a job that an earlier start left, status knows the rows, and the report the pauses before it goes on`()
+    throws
+  {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", manifest(server, count: 2))
+    let options = ["--filters", "none", "--downloads", "1"]
+    let first = try folders.start("run", options + ["--verbose"])
+    _ = try server.nextRequest()
+    try server.release(1)
+    #expect(try first.waitForLine(containing: ": filtered") != nil)
+    _ = try server.nextRequest()
+    first.send(SIGTERM)
+    #expect(try first.waitForLine(containing: "stopping") != nil)
+    first.send(SIGTERM)
+    _ = try first.finish()
+    // Nothing is planned without space.
+    let paused = try folders.start("run", options + ["--min-free", "100000G"])
+    #expect(try paused.waitForLine(containing: "paused: disk") != nil)
+    let status = try eventually({ try folders.ask("status").output }, is: { $0.contains("paused") })
+    #expect(status.contains("job job: 1 of 2"), "\(status)")
+    paused.send(SIGTERM)
+    _ = try paused.finish()
+    #expect(try folders.ask("status").output.contains("job job: waiting for the next start, 1 of 2"))
+    try server.release(4)
+    _ = try folders.start("run", options).finish().expect(status: 0)
+    let report = try folders.report("job")
+    #expect(report.pauses?.map(\.cause) == ["disk"], "\(report)")
+  }
+
   @Test func `a lock file anywhere is honoured, and one that cannot be examined counts as present`() throws {
     let folders = try DarkroomFolders()
     let loop = folders.folder.file("loop")

@@ -3,9 +3,9 @@ import Ledger
 import Model
 import System
 
-/// Records pauses of live jobs.
+/// Records pauses of live jobs, and of those of an earlier process that are not live yet.
 extension LiveJobs {
-  /// Records a change of the pauses for the live jobs.
+  /// Records a change of the pauses for the jobs.
   /// - Parameter before: The pauses before the change.
   func record(_ change: PauseTracker.Change, before: [LedgerPause]) {
     guard !change.began.isEmpty || !change.ended.isEmpty else { return }
@@ -15,7 +15,17 @@ extension LiveJobs {
       pause.ended = now
       pauses.append(pause)
     }
-    delivery.record(runs.keys.flatMap { run in pauses.compactMap { table.runs[run]?.record($0) } })
+    delivery.record(
+      runs.keys.flatMap { run in pauses.compactMap { table.runs[run]?.record($0) } } + changes(of: pauses))
+  }
+
+  /// The changes that record pauses of the jobs that are not live yet.
+  private func changes(of pauses: [LedgerPause]) -> [LedgerChange] {
+    if pauses.isEmpty { return [] }
+    return table.queue.unfinished.flatMap { job -> [LedgerChange] in
+      guard let accepted = try? JobManifest(text: job.details).accepted else { return [] }
+      return pauses.map { .pause($0.clipped(to: accepted), run: job.runID) }
+    }
   }
 
   /// Adds the recorded pauses of a run that was planned, and measures its time from now on. Pauses that had not ended
@@ -45,10 +55,15 @@ extension LiveJobs {
   /// what was submitted.
   func closePauses() {
     let context = self.context
+    let open = suspension.pauses.open(since: 0).map { pause in
+      var pause = pause
+      pause.ended = context.wall
+      return pause
+    }
     delivery.record(
       table.runs.keys.flatMap { run in
         (table.runs[run]?.closePauses(now: context.wall) ?? []) + table.noteTransfers(run, context)
-      })
+      } + changes(of: open))
     delivery.drain()
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Inbox
 import JSON
@@ -26,11 +27,16 @@ final class StatusWriter {
   private(set) var last: Status?
   private var lastStages: [Int: JobRun.Stage] = [:]
 
-  /// - Parameter folder: The folder of the file.
-  init(in folder: OpenFolder, inbox: String, outbox: String) {
-    self.folder = folder
-    self.inbox = inbox
-    self.outbox = outbox
+  /// The jobs of the last status, which may be that of an earlier process, by run: what is known of those that wait to be live again.
+  private var known: [String: Status.Job] = [:]
+
+  /// - Parameter goesOn: Whether there are jobs of an earlier process, of which the file tells.
+  init(_ folders: OwnedFolders, goesOn: Bool) {
+    (folder, inbox, outbox) = (folders.hidden, folders.inbox.path, folders.outbox.path)
+    guard goesOn, let data = try? folder.open(reading: OutboxFolder.statusName).readAll(),
+      let status = try? JSONDecoder().decode(Status.self, from: data)
+    else { return }
+    known = Dictionary(status.jobs.map { ($0.run_id, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, when the queues pause or go on,
@@ -85,6 +91,14 @@ final class StatusWriter {
     return last?.jobs.contains { $0.run_id == job.runID } != true
   }
 
+  /// A job that is not live. Its rows are those of the last status: more of them may be in the ledger after a crash.
+  private func waiting(_ job: LedgerJob, state: String) -> Status.Job {
+    let known = known[job.runID]
+    return Status.Job(
+      job: job.name, run_id: job.runID, state: state, total: known?.total, filtered: known?.filtered,
+      failed: known?.failed, cancelled: known?.cancelled)
+  }
+
   private func status(of jobs: LiveJobs, ignored: [InboxScan.Ignored], open: Set<FileName>) -> Status {
     var status = Status(version: Tool.version, inbox: inbox, outbox: outbox)
     status.running = true
@@ -95,13 +109,11 @@ final class StatusWriter {
     let active = goesOn ? jobs.suspension.activity.now(Clock.monotonicMilliseconds) : nil
     status.jobs = jobs.table.inOrder.compactMap { Status.Job($0, jobs.scheduler, active: active) }
     status.jobs += (jobs.table.queue.unfinished + jobs.table.queue.left.jobs).map {
-      let isCancelled = jobs.table.queue.isCancelled($0)
-      return Status.Job(job: $0.name, run_id: $0.runID, state: isCancelled ? "cancelling" : "waiting")
+      waiting($0, state: jobs.table.queue.isCancelled($0) ? "cancelling" : "waiting")
     }
     // Runs whose planning ended because the program stops.
-    status.jobs += jobs.table.stopped.compactMap(\.accepted).map {
-      Status.Job(job: $0.job.name, run_id: $0.job.runID, state: "waiting")
-    }
+    status.jobs += jobs.table.stopped.compactMap(\.accepted).map { waiting($0.job, state: "waiting") }
+    known = Dictionary(status.jobs.map { ($0.run_id, $0) }, uniquingKeysWith: { first, _ in first })
     let waits = jobs.table.waits(jobs.flow.holds)
     if !waits.isEmpty {
       status.waits = Array(waits.prefix(Status.listLimit))
