@@ -103,7 +103,7 @@ import Testing
     let folders = try DarkroomFolders()
     try folders.drop("job.txt", "")
     let run = try folders.run(["--quiet", "--fail-empty"]).expect(status: 1)
-    #expect(run.error.contains("job job has no entries"))
+    #expect(run.error.contains("job: warning: the manifest has no entries"))
     let wait = { (more: [String]) in try DarkroomProcess.run(["wait", "job"] + folders.named + more) }
     try wait(["--fail-empty"]).expect(status: 1)
     try wait([]).expect(status: 0)

@@ -67,7 +67,7 @@ import Testing
     try folders.drop("a.txt", "coffee.jpg\n")
     let program = try program("echo disk is full; exit 3")
     let run = try folders.run(["--quiet", "--exec", program]).expect(status: 0)
-    let line = "warning: the program of --exec, \(program), exited with 3, after job a; it says: disk is full\n"
+    let line = "a: warning: the program of --exec, \(program), exited with 3; it says: disk is full\n"
     #expect(run.error.hasSuffix(line) && run.error.split(separator: "\n").count == 1, "\(run.error)")
     try folders.run(["--exec", program]).expect(status: 0)
     #expect(try logged() == ["a succeeded"])

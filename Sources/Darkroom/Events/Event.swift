@@ -57,8 +57,9 @@ package enum Event: Sendable {
   case programOutput(job: String, line: String)
   /// Nothing is left to do but what follows the ends of runs: notifications and programs of `--exec`.
   case awaitingNotices(String)
-  /// A problem that does not stop the program. `isKnown` says whether the last process reported it, too.
-  case warning(String, isKnown: Bool = false)
+  /// A problem that does not stop the program. `job` names the job that it is about, nil for none or several; `isKnown` says whether
+  /// the last process reported it, too.
+  case warning(String, job: String? = nil, isKnown: Bool = false)
 }
 
 /// What happened to a host.

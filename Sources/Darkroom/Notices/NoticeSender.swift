@@ -78,7 +78,7 @@ struct ProgramSender: NoticeSender {
     case .failure(let error): failure = "cannot be started: \(error)"
     }
     let said = last.isEmpty ? "" : "; it says: \(last)"
-    observe(.warning("the program of --exec, \(program), \(failure), after job \(notice.job)\(said)"))
+    observe(.warning("the program of --exec, \(program), \(failure)\(said)", job: notice.job))
     return .done
   }
 }

@@ -57,7 +57,7 @@ extension RunTable {
     let isEmptyFailure = context.failsEmpty && outcome.job.state == .succeeded && outcome.job.counts.total == 0
     if isEmptyFailure {
       summary.states.insert(.failed)
-      effects.append(.observe(.warning("job \(run.name) has no entries")))
+      effects.append(.observe(.warning("the manifest has no entries", job: run.name)))
     }
     // A superseded run does not count, since a later run of the job does.
     if outcome.job.state != .superseded { summary.states.insert(isAccepted ? .succeeded : outcome.job.state) }

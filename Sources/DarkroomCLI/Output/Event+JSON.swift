@@ -48,8 +48,9 @@ extension Event {
     switch self {
     case .watching(let inbox, let outbox, _): .object(["inbox": .string(inbox), "outbox": .string(outbox)])
     case .fileIgnored(let name, let why): .object(["file": .string(name), "why": .string(why)])
-    case .inboxUnreadable(let message), .warning(let message, _), .awaitingNotices(let message):
-      .object(["message": .string(message)])
+    case .inboxUnreadable(let message), .awaitingNotices(let message): .object(["message": .string(message)])
+    case .warning(let message, let job, _):
+      .object(["job": job.map(JSONValue.string), "message": .string(message)])
     case .jobAccepted(let job, let file): .object(["job": .string(job), "file": .string(file)])
     case .manifestDoubtful(let job, let warnings, _):
       .object(["job": .string(job), "warnings": .array(warnings.map(\.json))])

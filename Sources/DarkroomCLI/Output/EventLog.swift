@@ -46,8 +46,8 @@ struct EventLog {
     case .workerLost(let job, let name, let why, _):
       return line(.warning, job: job, entry: name, "a worker was lost: \(why)")
     // What cron mails it mails once, and not each night.
-    case .warning(let text, let isKnown):
-      return line(.warning, from: isKnown ? .normal : .quiet, "warning: \(text)")
+    case .warning(let text, let job, let isKnown):
+      return line(.warning, from: isKnown ? .normal : .quiet, job: job, "warning: \(text)")
     case .notification(let job, let result): return lines(for: result, of: job, line)
     case .programOutput(let job, let text): return line(.info, job: job, "--exec: \(text)")
     case .awaitingNotices(let text): return line(.info, text)
