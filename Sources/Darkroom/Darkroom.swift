@@ -113,7 +113,7 @@ package final class Darkroom {
       inbox: folders.inbox, configuration: configuration, ignoredFile: folders.state.ignored)
     jobs = services.jobs(configuration: configuration, observe: observe)
     jobs.scheduler.configure(configuration.hosts)
-    let status = StatusWriter(folders, goesOn: !services.earlier.unfinished.isEmpty)
+    let status = StatusWriter(folders, hasEarlierJobs: !services.earlier.unfinished.isEmpty)
     let gallery = GalleryFeed(inbox: folders.inbox.path, now: Clock.monotonicSeconds) { [services] in
       services.galleryWriter(boot: ProcessStart.bootID(root: configuration.kernelRoot))
     }

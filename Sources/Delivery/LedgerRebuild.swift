@@ -38,18 +38,27 @@ package struct LedgerRebuild {
     self.ledger = ledger
   }
 
-  /// Records in the ledger what the reports of a job tell: work that was delivered without it, by shards. The next run of the job then
-  /// reuses it. The ledger is opened as at a start, and no instance may use it.
-  /// - Parameter state: The path of the state folder. Created if there is none.
-  /// - Returns: A message for the user; nil when there is none.
+  /// Records in the ledger what the shards of a job have delivered, so that the next run of the job reuses and replaces it. What the
+  /// ledger knows of files that have not changed since stays. The ledger is opened as at a start.
+  /// - Parameters:
+  ///   - head: The head of the job's report.
+  ///   - rows: Opens its rows.
+  ///   - state: The state folder, which the caller owns.
+  ///   - wasUsed: Whether it was used with the outbox before.
+  /// - Returns: What a missing or damaged ledger was made from, a message; nil when the ledger was there, or is new.
   /// - Throws: `StopError.outbox`, `SQLiteError`, `LedgerError`, `SystemError`.
-  package static func adopt(_ job: String, of outbox: OutboxFolder, in state: String) throws -> String? {
-    try Folder.createDurably(state, mode: 0o700)
-    let state = try StateFolder(opening: Folder.resolved(state))
-    let staging = OutboxFolder.hidden(outbox.stagingName(of: state))
-    let opening = LedgerOpening(state: state, outbox: outbox, wasUsed: try outbox.open().status(of: staging) != nil)
+  package static func adopt(
+    _ head: ReportHead, rows: () throws -> OpenFile, of job: JobFolder, in outbox: OutboxFolder, _ state: StateFolder,
+    wasUsed: Bool
+  ) throws -> String? {
+    let opening = LedgerOpening(state: state, outbox: outbox, wasUsed: wasUsed)
     let (ledger, notice) = try opening.open()
-    _ = try LedgerRebuild(state: state, outbox: outbox, ledger: ledger).add(outbox.job(job))
+    let rebuild = LedgerRebuild(state: state, outbox: outbox, ledger: ledger)
+    try rebuild.addOutputs(of: rows(), job, sparing: true)
+    if let runID = head.runID {
+      if head.countsForNext { try rebuild.addFailures(of: rows(), runID, job) }
+      if head.hasNames { try rebuild.addNames(of: rows(), runID, job) }
+    }
     opening.close()
     return notice
   }
@@ -75,24 +84,27 @@ package struct LedgerRebuild {
     let reports = (earlier.map { "history/\($0)/report.json" } + ["report.json"]).compactMap { target in
       (try? ReportHead(of: folder.open(file: target))).map { (target, $0) }
     }
-    for (target, _) in reports { try addOutputs(of: target, folder) }
-    try addOutputs(of: "entries.jsonl", folder)
-    if let (target, head) = reports.last(where: { $0.1.countsForNext }), let runID = head.runID {
-      try addFailures(of: target, runID, folder)
+    for target in reports.map(\.0) + ["entries.jsonl"] {
+      if let rows = try? folder.open(file: target) { try addOutputs(of: rows, folder) }
+    }
+    if let (target, head) = reports.last(where: { $0.1.countsForNext }), let runID = head.runID,
+      let rows = try? folder.open(file: target)
+    {
+      try addFailures(of: rows, runID, folder)
     }
     if let (target, head) = reports.last(where: { $0.1.hasNames }), let runID = head.runID,
-      try ledger.namedRun(for: runID, job: folder.name) == nil
+      try ledger.namedRun(for: runID, job: folder.name) == nil, let rows = try? folder.open(file: target)
     {
-      try addNames(of: target, runID, folder)
+      try addNames(of: rows, runID, folder)
     }
     return reports.count
   }
 
   /// Adds the outputs of rows whose files still have the same size. Before a file is replaced, its digest is compared.
-  private func addOutputs(of target: String, _ folder: JobFolder) throws {
-    guard let file = try? folder.open(file: target) else { return }
+  /// - Parameter isSparing: Whether files that the ledger knows by their identity keep their rows. Default: no, the ledger is new.
+  private func addOutputs(of rows: OpenFile, _ folder: JobFolder, sparing isSparing: Bool = false) throws {
     var page: [LedgerChange] = []
-    try ReportRow.each(of: file) { row in
+    try ReportRow.each(of: rows) { row in
       let result = row.output.map { output in
         var provenance = Provenance(row)
         provenance?.derived = derivedFiles(of: row, folder)
@@ -107,6 +119,9 @@ package struct LedgerRebuild {
           let status = try? results.status(of: delivery.target, in: folder), status.kind == .file,
           status.size == delivery.bytes
         else { continue }
+        if isSparing, try ledger.output(job: folder.name, target: delivery.target)?.identity == status.identity.text {
+          continue
+        }
         page.append(.recall(delivery, job: folder.name))
       }
       if page.count < Self.pageSize { return }
@@ -129,10 +144,9 @@ package struct LedgerRebuild {
     }
   }
 
-  private func addFailures(of target: String, _ runID: String, _ folder: JobFolder) throws {
-    guard let file = try? folder.open(file: target) else { return }
+  private func addFailures(of rows: OpenFile, _ runID: String, _ folder: JobFolder) throws {
     var page: [LedgerChange] = [.remember(runID, job: folder.name)]
-    try ReportRow.each(of: file) { row in
+    try ReportRow.each(of: rows) { row in
       if let failure = row.ledgerFailure(name: row.resultName) { page.append(.recallFailure(failure, run: runID)) }
       if page.count < Self.pageSize { return }
       try ledger.commit(page)
@@ -142,15 +156,14 @@ package struct LedgerRebuild {
   }
 
   /// Adds names that can be derived from the URL of their row.
-  private func addNames(of target: String, _ runID: String, _ folder: JobFolder) throws {
-    guard let file = try? folder.open(file: target) else { return }
+  private func addNames(of rows: OpenFile, _ runID: String, _ folder: JobFolder) throws {
     var (names, pages, lastIndex): ([JSONValue], Int, Int?) = ([], 0, nil)
     func commit() throws {
       let names = LedgerNames(page: pages, text: JSONValue.array(names).text)
       try ledger.commit([.addNames(names, run: runID)])
       pages += 1
     }
-    try ReportRow.each(of: file) { row in
+    try ReportRow.each(of: rows) { row in
       // The rows of an entry's variants are consecutive.
       defer { lastIndex = row.index }
       guard row.index != lastIndex, let request = row.derivedNameRequest else { return }

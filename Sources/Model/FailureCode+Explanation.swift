@@ -8,10 +8,10 @@ package struct FailureKind: Sendable, Hashable {
   /// The server's status; nil unless it answered with one that is the failure.
   package let httpStatus: Int?
 
-  /// - Parameter httpStatus: The server's status; nil when it did not answer. One of success says nothing of the failure.
+  /// - Parameter httpStatus: The server's status; nil when it did not answer. With other codes than `http-status` it is not the failure.
   package init(code: String, httpStatus: Int?) {
     self.code = code
-    self.httpStatus = httpStatus.flatMap { 200..<300 ~= $0 ? nil : $0 }
+    self.httpStatus = code == TransferError.Code.httpStatus.rawValue ? httpStatus : nil
   }
 
   package var text: String { code + (httpStatus.map { " (\($0))" } ?? "") }

@@ -93,17 +93,25 @@ import Testing
     let users = try TwoUsers()
     let watch = try users.watch()
     #expect(try watch.waitForLine(containing: "watching") != nil)
-    let path = try users.folders.folder.write("coffee.jpg\n", as: "own.txt")
-    #expect(chmod(path, 0o600) == 0 && rename(path, users.folders.inbox + "/own.txt") == 0)
-    #expect(try watch.waitForLine(containing: "own.txt in the inbox is ignored") != nil)
-    let why = "own.txt in the inbox is ignored: it cannot be read"
+    let path = try users.folders.folder.write("coffee.jpg\n", as: "own.jsonl")
+    #expect(chmod(path, 0o600) == 0 && rename(path, users.folders.inbox + "/own.jsonl") == 0)
+    #expect(try watch.waitForLine(containing: "own.jsonl in the inbox is ignored") != nil)
+    let why = "own.jsonl in the inbox is ignored: it cannot be read"
     for command in ["wait", "cancel"] {
       let told = try eventually({ try users.folders.ask(command, ["own"]) }, is: { $0.error.contains(why) })
       #expect(told.status == 66 && told.error.contains(why), "\(told.error)")
     }
     let all = try DarkroomCommand.run(["cancel", "--all"] + users.folders.named)
     #expect(!all.output.contains("own") && !all.error.contains("own"), "\(all.error)")
-    #expect(try users.folders.inboxNames() == ["own.txt"])
+    #expect(try users.folders.inboxNames() == ["own.jsonl"])
+    // Another file of the job's name is taken.
+    try Data().write(to: URL(fileURLWithPath: users.folders.inbox + "/x.lock"))
+    #expect(try watch.waitForLine(containing: "paused") != nil)
+    try users.drop("own.txt")
+    let cancelled = try users.folders.ask("cancel", ["own"])
+    #expect(cancelled.status == 0 && cancelled.error.contains("cancelling own"), "\(cancelled.error)")
+    try users.folders.unlock()
+    #expect(try watch.waitForLine(containing: "own: cancelled") != nil)
     try watch.stop()
   }
 

@@ -29,8 +29,9 @@ package struct JobCancel {
       let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
       let others = jobs.filter { !unknown.contains(PortableName.job($0)) }
       let rest = others.isEmpty ? "" : "; the cancelling of \(others.joined(separator: ", ")) was requested"
-      let ignored = unknown.lazy.compactMap { open.ignored[$0] }.first
-      let why = ignored ?? "no manifest in the inbox, and no run that has not ended"
+      let ignored = unknown.compactMap { open.ignored[$0] }
+      let why =
+        ignored.isEmpty ? "no manifest in the inbox, and no run that has not ended" : ignored.joined(separator: ", ")
       throw StopError.missing((open.obstacle ?? "there is no open job \(names): \(why)") + rest)
     }
     return Asked(jobs: jobs, isRunning: open.isRunning || !inShards.isEmpty)
@@ -73,7 +74,7 @@ package struct JobCancel {
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
       for manifest in scan.manifests {
         // The instance may be another user's.
-        if let why = status.whyIgnored(manifest.job) {
+        if let why = status.whyIgnored(file: manifest.file) {
           ignored[manifest.job] = why
         } else {
           keys[manifest.job, default: []].append(manifest.cancelKey)

@@ -59,7 +59,7 @@ package struct JobWait {
       for index in jobs.indices where isOpen[index] {
         isOpen[index] = Self.isOpen(jobs[index], present, status)
         let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
-        try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(jobs[index]))
+        try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(job: jobs[index]))
       }
       let left = jobs.indices.filter { isOpen[$0] }
       if left.isEmpty || deadline.map({ Clock.monotonicSeconds >= $0 }) == true {
@@ -75,34 +75,46 @@ package struct JobWait {
     }
   }
 
+  /// A manifest in the inbox; `identity` is nil for one that this user may not read.
+  private typealias Present = (job: String, file: String, identity: String?)
+
   /// The manifests in the inbox, with the identities of readable ones; none if this user may not read the inbox.
-  private func manifests() throws(SystemError) -> [(job: String, identity: String?)] {
+  private func manifests() throws(SystemError) -> [Present] {
     do throws(SystemError) {
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       // An instance of another user may be able to read these files.
       let unknown = scan.unreadable + scan.unexamined.map(\.file)
-      let jobs = unknown.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }
-      return scan.manifests.map { ($0.job, $0.identity.text) } + jobs.map { ($0, nil) }
+      let unreadable = unknown.compactMap(\.text).compactMap { file in
+        ManifestFileName(file).map { Present(job: $0.job, file: file, identity: nil) }
+      }
+      return scan.manifests.map { ($0.job, $0.file, $0.identity.text) } + unreadable
     } catch  where error.cause == .permission {
       return []
     }
   }
 
   private static func isOpen(
-    _ job: String, _ present: [(job: String, identity: String?)], _ status: Status
+    _ job: String, _ present: [Present], _ status: Status
   ) -> Bool {
     let stuck = Set((status.waits ?? []).filter { $0.job == job }.compactMap(\.manifest))
-    let isWanted = present.contains { $0.job == job && $0.identity.map(stuck.contains) != true }
-    return isWanted && status.whyIgnored(job) == nil || status.jobs_unknown != nil
+    let isWanted = present.contains {
+      $0.job == job && $0.identity.map(stuck.contains) != true && status.whyIgnored(file: $0.file) == nil
+    }
+    return isWanted || status.jobs_unknown != nil
       || status.jobs.contains { $0.job == job && !($0.state == "finishing" && !stuck.isEmpty) }
       || status.queued.contains { ManifestFileName($0)?.job == job }
   }
 }
 
 extension Status {
-  /// Why the instance takes no manifest of a job from the inbox; nil when it may, or when none runs.
-  func whyIgnored(_ job: String) -> String? {
-    let file = running ? ignored.first { ManifestFileName($0.file)?.job == job } : nil
-    return file.map { "\($0.file) in the inbox is ignored: \($0.why)" }
+  /// Why the instance does not take a file from the inbox; nil when it may, or when none runs.
+  func whyIgnored(file: String) -> String? { whyIgnored { $0.file == file } }
+
+  /// The same for a manifest of a job.
+  func whyIgnored(job: String) -> String? { whyIgnored { ManifestFileName($0.file)?.job == job } }
+
+  private func whyIgnored(where isMeant: (Ignored) -> Bool) -> String? {
+    guard running, let file = ignored.first(where: isMeant) else { return nil }
+    return "\(file.file) in the inbox is ignored: \(file.why)"
   }
 }

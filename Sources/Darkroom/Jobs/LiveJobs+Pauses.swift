@@ -3,9 +3,9 @@ import Ledger
 import Model
 import System
 
-/// Records pauses of live jobs, and of those of an earlier process that are not live yet.
+/// Records pauses of live jobs, and in the end of those that are not live yet.
 extension LiveJobs {
-  /// Records a change of the pauses for the jobs.
+  /// Records a change of the pauses for the live jobs.
   /// - Parameter before: The pauses before the change.
   func record(_ change: PauseTracker.Change, before: [LedgerPause]) {
     guard !change.began.isEmpty || !change.ended.isEmpty else { return }
@@ -15,16 +15,22 @@ extension LiveJobs {
       pause.ended = now
       pauses.append(pause)
     }
-    delivery.record(
-      runs.keys.flatMap { run in pauses.compactMap { table.runs[run]?.record($0) } } + changes(of: pauses))
+    delivery.record(runs.keys.flatMap { run in pauses.compactMap { table.runs[run]?.record($0) } })
   }
 
-  /// The changes that record pauses of the jobs that are not live yet.
-  private func changes(of pauses: [LedgerPause]) -> [LedgerChange] {
-    if pauses.isEmpty { return [] }
+  /// The changes that record the pauses of this process for the jobs of an earlier one that are not live yet. All pauses have ended:
+  /// the jobs become live in another process.
+  private func pausesOfWaitingJobs(until now: Int) -> [LedgerChange] {
+    var log = PauseLog()
+    let pauses = suspension.pauses.ended(since: 0) + suspension.pauses.open(since: 0)
+    for var pause in pauses.sorted(by: { $0.began < $1.began }) {
+      pause.ended = pause.ended ?? now
+      _ = log.record(pause)
+    }
+    if log.pauses.isEmpty { return [] }
     return table.queue.unfinished.flatMap { job -> [LedgerChange] in
       guard let accepted = try? JobManifest(text: job.details).accepted else { return [] }
-      return pauses.map { .pause($0.clipped(to: accepted), run: job.runID) }
+      return log.pauses.filter { $0.ended ?? now > accepted }.map { .pause($0.clipped(to: accepted), run: job.runID) }
     }
   }
 
@@ -55,15 +61,10 @@ extension LiveJobs {
   /// what was submitted.
   func closePauses() {
     let context = self.context
-    let open = suspension.pauses.open(since: 0).map { pause in
-      var pause = pause
-      pause.ended = context.wall
-      return pause
-    }
     delivery.record(
       table.runs.keys.flatMap { run in
         (table.runs[run]?.closePauses(now: context.wall) ?? []) + table.noteTransfers(run, context)
-      } + changes(of: open))
+      } + pausesOfWaitingJobs(until: context.wall))
     delivery.drain()
   }
 }

@@ -28,7 +28,7 @@ struct HandledManifests {
   /// Forgets a file, which is then a new manifest.
   mutating func remove(_ file: FileName) { identities[file] = nil }
 
-  /// Forgets a file if it has still that identity.
+  /// Forgets a file if it still has that identity.
   mutating func remove(_ file: FileName, identity: String) {
     if identities[file] == identity { identities[file] = nil }
   }

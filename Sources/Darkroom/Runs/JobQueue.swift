@@ -112,9 +112,10 @@ struct JobQueue {
   mutating func keep(_ file: String, _ manifest: HandledManifests.Stuck) { handled.insert(FileName(file), manifest) }
 
   /// Forgets a manifest that was moved out of the inbox. If the inbox was another folder just then, the next scan finds it, and it is
-  /// moved as one that is done.
+  /// moved as one that is done. One that is too large to be copied would not be known as done.
   mutating func removed(_ manifest: JobManifest) {
-    if manifest.inboxPath != nil { handled.remove(FileName(manifest.file), identity: manifest.identity) }
+    guard manifest.inboxPath != nil, manifest.tooLarge == nil else { return }
+    handled.remove(FileName(manifest.file), identity: manifest.identity)
   }
 
   // MARK: Scans

@@ -13,7 +13,7 @@ package struct ShardMerge {
     /// - Parameters:
     ///   - report: The path of the report.
     ///   - unfinished: The shards whose report was not there.
-    ///   - warning: What there is to say of the ledger; nil when it knows the results.
+    ///   - warning: Why the ledger lacks the results, or that it was made anew; nil when there is nothing to say.
     case merged(ReportHead, report: String, unfinished: [Int], warning: String?)
 
     /// Nothing was written, since these shards are not complete.
@@ -45,7 +45,8 @@ package struct ShardMerge {
     try SharedOutbox(outbox.path).check(shards)
     let hidden = try outbox.openHidden()
     let lock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)
-    defer { withExtendedLifetime(lock) {} }
+    let ledger = try LedgerFolder(state, of: outbox, hidden)
+    defer { withExtendedLifetime((lock, ledger)) {} }
     let (folder, changed) = try hidden.create("staging/shards", mode: 0o700)
     for path in changed { try Folder.sync(path) }
     for name in try folder.names().compactMap(\.text) { try folder.remove(name) }
@@ -60,17 +61,38 @@ package struct ShardMerge {
     let page = try hasPage && obstacle == nil ? newPage(staging, merged) : nil
     try writeReport(merged.head, rows: staging.open(staging.document("entries.jsonl")), to: report, page)
     for file in [entries, failed, report] { try file.sync() }
+    // What the rows say of files is true whatever becomes of the report.
+    let warning = record(merged.head, staging, target, ledger)
     try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
-    return .merged(merged.head, report: target.report, unfinished: unfinished, warning: record())
+    return .merged(merged.head, report: target.report, unfinished: unfinished, warning: warning)
+  }
+
+  /// The state folder of runs without shards, which this process owns.
+  private struct LedgerFolder {
+    let state: StateFolder
+    let wasUsed: Bool
+    private let lock: InstanceLock?
+
+    init(_ path: String, of outbox: OutboxFolder, _ hidden: OpenFolder) throws {
+      try Folder.createDurably(path, mode: 0o700)
+      state = try StateFolder(opening: Folder.resolved(path))
+      let isInOutbox = try state.path == Folder.resolved(outbox.hidden)
+      lock = isInOutbox ? nil : try InstanceLock(OutboxFolder.instanceName, in: OpenFolder(state.path))
+      let (_, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
+      for folder in created { try Folder.sync(folder) }
+      wasUsed = created.isEmpty
+    }
   }
 
   /// Records the results in the ledger, so that a later run knows them.
-  /// - Returns: What there is to say of that; nil when all is well.
-  private func record() -> String? {
+  /// - Returns: Why that failed, or that the ledger was made anew; nil when there is nothing to say.
+  private func record(_ head: ReportHead, _ staging: Staging, _ job: JobFolder, _ ledger: LedgerFolder) -> String? {
     do {
-      return try LedgerRebuild.adopt(shards.job, of: outbox, in: state)
+      return try LedgerRebuild.adopt(
+        head, rows: { try staging.open(staging.document("entries.jsonl")) }, of: job, in: outbox, ledger.state,
+        wasUsed: ledger.wasUsed)
     } catch {
-      return "a later run of job \(shards.job) does not know these results: \(error)"
+      return "until it is merged once more, a later run of job \(shards.job) does not know these results: \(error)"
     }
   }
 

@@ -27,16 +27,16 @@ final class StatusWriter {
   private(set) var last: Status?
   private var lastStages: [Int: JobRun.Stage] = [:]
 
-  /// The jobs of the last status, which may be that of an earlier process, by run: what is known of those that wait to be live again.
-  private var known: [String: Status.Job] = [:]
+  /// The jobs of the last status with their rows, by run: what is known of those that wait to be live again.
+  private var lastKnown: [String: Status.Job] = [:]
 
-  /// - Parameter goesOn: Whether there are jobs of an earlier process, of which the file tells.
-  init(_ folders: OwnedFolders, goesOn: Bool) {
+  /// - Parameter hasEarlierJobs: Whether there are jobs of an earlier process, of which the file tells.
+  init(_ folders: OwnedFolders, hasEarlierJobs: Bool) {
     (folder, inbox, outbox) = (folders.hidden, folders.inbox.path, folders.outbox.path)
-    guard goesOn, let data = try? folder.open(reading: OutboxFolder.statusName).readAll(),
+    guard hasEarlierJobs, let data = try? folder.open(reading: OutboxFolder.statusName).readAll(),
       let status = try? JSONDecoder().decode(Status.self, from: data)
     else { return }
-    known = Dictionary(status.jobs.map { ($0.run_id, $0) }, uniquingKeysWith: { first, _ in first })
+    lastKnown = Dictionary(status.jobs.map { ($0.run_id, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// Writes the status if it has changed: immediately when one of a few live jobs enters another phase, when the queues pause or go on,
@@ -93,7 +93,7 @@ final class StatusWriter {
 
   /// A job that is not live. Its rows are those of the last status: more of them may be in the ledger after a crash.
   private func waiting(_ job: LedgerJob, state: String) -> Status.Job {
-    let known = known[job.runID]
+    let known = lastKnown[job.runID]
     return Status.Job(
       job: job.name, run_id: job.runID, state: state, total: known?.total, filtered: known?.filtered,
       failed: known?.failed, cancelled: known?.cancelled)
@@ -113,7 +113,9 @@ final class StatusWriter {
     }
     // Runs whose planning ended because the program stops.
     status.jobs += jobs.table.stopped.compactMap(\.accepted).map { waiting($0.job, state: "waiting") }
-    known = Dictionary(status.jobs.map { ($0.run_id, $0) }, uniquingKeysWith: { first, _ in first })
+    // While a job is planned again its rows are not known.
+    let rows = status.jobs.map { ($0.run_id, $0.total == nil ? lastKnown[$0.run_id] ?? $0 : $0) }
+    lastKnown = Dictionary(rows, uniquingKeysWith: { first, _ in first })
     let waits = jobs.table.waits(jobs.flow.holds)
     if !waits.isEmpty {
       status.waits = Array(waits.prefix(Status.listLimit))

@@ -31,10 +31,10 @@ package enum FilterRegistry {
   static let unavailable = ["url"]
 
   /// Returns the filter with a name or alias, case-insensitively.
-  /// - Parameter isCalled: Whether parentheses follow, so that it cannot be the name of a recipe. Default: yes.
+  /// - Parameter hasParentheses: Whether parentheses follow, so that it cannot be the name of a recipe. Default: yes.
   /// - Throws: `RecipeError` at `offset` for unavailable and for unknown names; for the latter with the nearest known one.
   static func function(
-    named name: String, at offset: Int, isCalled: Bool = true
+    named name: String, at offset: Int, hasParentheses: Bool = true
   ) throws(RecipeError) -> any FilterFunction.Type {
     let wanted = name.lowercased()
     for function in all where function.name == wanted || function.aliases.contains(where: { $0.lowercased() == wanted })
@@ -46,7 +46,7 @@ package enum FilterRegistry {
     }
     let known = all.flatMap { [$0.name] + $0.aliases } + unavailable
     let hint = NearestName.nearest(to: name, among: known).map { "; did you mean \($0)()?" } ?? ""
-    let recipe = isCalled ? "" : ", and no recipe \(name) in the configuration"
+    let recipe = hasParentheses ? "" : ", and no recipe \(name) in the configuration"
     throw RecipeError("there is no filter \(name)()\(recipe)\(hint)", at: offset)
   }
 }

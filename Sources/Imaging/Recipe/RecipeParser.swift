@@ -81,7 +81,7 @@ struct RecipeParser {
       throw RecipeError("none stands alone", at: token.offset)
     case .identifier(let name):
       // Unknown names are reported as such; known ones lack their parentheses.
-      let kind = try FilterRegistry.function(named: name, at: token.offset, isCalled: false)
+      let kind = try FilterRegistry.function(named: name, at: token.offset, hasParentheses: false)
       throw RecipeError("\(kind.name) needs parentheses: \(kind.name)()", at: token.offset)
     case .comma:
       throw RecipeError("filters are separated by spaces, not by commas", at: token.offset)

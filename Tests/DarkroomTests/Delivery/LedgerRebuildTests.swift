@@ -90,6 +90,32 @@ import TestSupport
     #expect(try ledger.output(job: "job", target: "previews/log.jpg") == nil)
   }
 
+  @Test func `what shards have delivered is adopted, and spares what the ledger knows of files that have not changed`()
+    throws
+  {
+    let outbox = OutboxFolder(path: root.file("out"), handle: nil)
+    let job = outbox.job("job")
+    let file = try #require(try OpenFolder(root.file("out/job")).status(of: "images/log.jpg"))
+    let known = [("log", file.identity.text), ("now", "of the file that was there before")].map { name, identity in
+      var delivery = Delivery(staged: "", target: "images/\(name).jpg", bytes: 3, sha256: "ab", origin: nil)
+      delivery.identity = identity
+      return LedgerChange.deliver(delivery, job: "job")
+    }
+    try Ledger(path: state.ledger).commit(known)
+    let rows = try root.write(
+      ["log", "now", "sub/now"].map { Self.row("images/\($0).jpg") + "\n" }.joined(), as: "rows")
+    let head = try #require(try ReportHead(of: job.open(file: "report.json")))
+    let notice = try LedgerRebuild.adopt(
+      head, rows: { try OpenFile(reading: rows) }, of: job, in: outbox, state, wasUsed: true)
+    #expect(notice == nil)
+    let ledger = try Ledger(path: state.ledger)
+    let digests = try ["log", "now", "sub/now", "earlier"].map { name in
+      try ledger.output(job: "job", target: "images/\(name).jpg")?.sha256
+    }
+    #expect(digests == ["ab", "cd", "cd", nil], "earlier reports count only for a ledger that is lost")
+    #expect(try ledger.lastRun(job: "job") == "run-2")
+  }
+
   private static let all = ["images/earlier.jpg", "images/log.jpg", "images/now.jpg", "images/sub/now.jpg"]
 
   @Test(

@@ -18,6 +18,11 @@ import Transfer
     #expect(FailureCode(text: code.text) == code)
   }
 
+  @Test(arguments: [("http-status", 204, "http-status (204)"), ("checksum-mismatch", 200, "checksum-mismatch")])
+  func `the status of an answer is shown where it is the failure`(code: String, status: Int, text: String) {
+    #expect(FailureKind(code: code, httpStatus: status).text == text)
+  }
+
   @Test(arguments: ["", "IO", "io ", "no-such-code", "name_conflict", "decoder_crashed"])
   func `a text that is no code of this version is none`(text: String) {
     #expect(FailureCode(text: text) == nil)
