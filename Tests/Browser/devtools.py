@@ -15,8 +15,8 @@ import websocket
 SECONDS = 60
 # What Chromium says of an expression whose document was replaced before the answer.
 DOCUMENT_IS_GONE = ("Inspected target navigated or closed", "Execution context was destroyed", "Cannot find default execution context")
-# Whether the page has been drawn, asked again and again: only then innerText has what `content-visibility: auto` puts off.
-DRAWN = "window.isDrawn || requestAnimationFrame(() => requestAnimationFrame(() => { window.isDrawn = true; })) < 0"
+# Whether a page has been drawn. It is asked again and again, also of a page that is loaded again meanwhile.
+DRAWN = "(requestAnimationFrame(() => requestAnimationFrame(() => { window.isDrawn = true; })), window.isDrawn)"
 KEYS = {
     "Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "PageUp": 33, "PageDown": 34, "End": 35, "Home": 36, "ArrowLeft": 37,
     "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Backspace": 8,
@@ -124,7 +124,10 @@ class Page:
         loads = self.loads
         self.call("Page.navigate", url=str(url))
         wait_until(lambda: self.run("document.readyState") == "complete" and self.loads > loads, f"{url} to be loaded")
-        self.wait(DRAWN)
+
+    def wait_until_drawn(self):
+        """Only then innerText has what `content-visibility: auto` puts off. Needs the page's scripts."""
+        self.wait(DRAWN, "the page to be drawn")
 
     def run(self, expression):
         """The value of an expression of JavaScript; promises are awaited. If the page is loaded again meanwhile, the next

@@ -44,6 +44,7 @@ class MadePages:
         page = self.browser.page(**form)
         page.outbox = types.SimpleNamespace(path=place)
         page.open((place / "index.html").as_uri())
+        page.wait_until_drawn()
         return page
 
     def check_untrusted_data(self):
