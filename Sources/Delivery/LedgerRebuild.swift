@@ -146,7 +146,8 @@ package struct LedgerRebuild {
 
   private func addFailures(of rows: OpenFile, _ runID: String, _ folder: JobFolder) throws {
     var page: [LedgerChange] = [.remember(runID, job: folder.name)]
-    try ReportRow.each(of: rows) { row in
+    try ReportRow.eachLine(of: rows) { text in
+      guard ReportRow.isFailed(text), let row = try? ReportRow(parsing: text) else { return }
       if let failure = row.ledgerFailure(name: row.resultName) { page.append(.recallFailure(failure, run: runID)) }
       if page.count < Self.pageSize { return }
       try ledger.commit(page)
@@ -204,9 +205,12 @@ extension ReportRow {
   fileprivate var derivedNameRequest: Int? {
     guard let location = try? SourceLocation(parsing: url) else { return nil }
     let derived = OutputName.derived(from: location).utf8
-    guard name.utf8.starts(with: derived),
-      String(decoding: name.utf8.dropFirst(derived.count), as: UTF8.self).wholeMatch(of: /(-[0-9]+)?/) != nil
-    else { return nil }
+    guard name.utf8.starts(with: derived) else { return nil }
+    // A number distinguishes it from others that are derived alike.
+    let suffix = name.utf8.dropFirst(derived.count)
+    let isNumber =
+      suffix.count > 1 && suffix.first == UInt8(ascii: "-") && suffix.dropFirst().allSatisfy { 0x30...0x39 ~= $0 }
+    guard suffix.isEmpty || isNumber else { return nil }
     return RequestDigest.digest(of: url, location, .plain, key: nil)
   }
 }
