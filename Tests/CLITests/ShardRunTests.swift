@@ -233,6 +233,22 @@ import Testing
     #expect(try run("cats", "--filters", "invert()").reused == 2)
   }
 
+  @Test func `while an instance uses the ledger a merge writes nothing, and can be repeated`() throws {
+    _ = try folder.write("coffee.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 1)
+    _ = try work().expect(status: 0)
+    let other = try DarkroomFolders()
+    let state = other.folder.file("state")
+    let watch = try other.start("watch", ["--state", state, "--create"])
+    #expect(try watch.waitForLine(containing: "watching") != nil)
+    let busy = try merge("--state", state)
+    #expect(busy.status == 75 && busy.error.contains("another instance owns \(state)"), "\(busy.error)")
+    #expect(!folders.exists("cats/report.json"))
+    try watch.stop()
+    let merged = try merge("--state", state).expect(status: 0)
+    #expect(merged.error.contains("1 of 1 filtered") && !merged.error.contains("warning"), "\(merged.error)")
+  }
+
   @Test func `the rows that split gives a shard are those that it knows`() throws {
     let server = try Nginx(serving: packageRoot + "/Samples")
     _ = try folder.write(server.url("coffee.jpg") + "\n", as: "cats.txt")
