@@ -30,6 +30,9 @@ package struct HostPattern: Sendable, Equatable, CustomStringConvertible {
     guard isWritten, let canonical = SourceLocation.canonicalHost(of: rest.lowercased()) else {
       throw ParseError("must be HOST, *.HOST or *, with or without :PORT, and without a scheme or path")
     }
+    guard canonical.hasPrefix("[") || !canonical.fields(".", omittingEmpty: false).contains("") else {
+      throw ParseError("must have something before and after each dot")
+    }
     guard !isBeneath || !Self.isAddress(canonical) else {
       throw ParseError("names an address, beneath which there are no hosts")
     }

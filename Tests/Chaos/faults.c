@@ -1,7 +1,8 @@
 // Counts the calls of a program that change files, over all its threads and the processes that it starts, and kills it or
 // has a call fail. For LD_PRELOAD: it takes the place of glibc's functions, through which Swift, Foundation and SQLite go.
 //
-// Only files beneath CHAOS_ROOT count, so that what the loader, standard error or sockets do does not disturb the count.
+// Only files beneath CHAOS_ROOT count, so that what the loader, standard error or sockets do does not disturb the count; and new
+// descriptors that belong to no path, where CHAOS_CALLS names their calls.
 //
 //   CHAOS_ROOT   the folder; without it nothing happens
 //   CHAOS_MAP    a file in which the count and the calls are noted; it survives the program (see `struct map`)
@@ -23,7 +24,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -328,6 +332,33 @@ OF_PATH(utimensat, "utimens", folder, path, (int folder, const char *path, const
         folder, path, moments, flags)
 OF_PATH(mknod, "mknod", AT_FDCWD, path, (const char *path, mode_t mode, dev_t device), path, mode, device)
 
+// Descriptors without a path. Sockets for the system's own services, such as its resolver's, go through glibc's own functions.
+static int check_descriptor(const char *name) {
+  int answer = map && is_wanted(name) ? counted(name, root) : 0;
+  if (answer == -2) die();
+  return answer;
+}
+
+#define FAIL_DESCRIPTOR(call) \
+  do { \
+    int code = check_descriptor(call); \
+    if (code > 0) return errno = code, -1; \
+  } while (0)
+#define DESCRIPTOR(name, call, parameters, ...) \
+  int name parameters { \
+    FAIL_DESCRIPTOR(call); \
+    REAL(name); \
+    return real(__VA_ARGS__); \
+  }
+DESCRIPTOR(socket, "socket", (int domain, int type, int protocol), domain, type, protocol)
+DESCRIPTOR(socketpair, "socket", (int domain, int type, int protocol, int pair[2]), domain, type, protocol, pair)
+DESCRIPTOR(pipe, "pipe", (int ends[2]), ends)
+DESCRIPTOR(pipe2, "pipe", (int ends[2], int flags), ends, flags)
+DESCRIPTOR(eventfd, "eventfd", (unsigned count, int flags), count, flags)
+DESCRIPTOR(memfd_create, "memfd", (const char *name, unsigned flags), name, flags)
+DESCRIPTOR(inotify_init1, "inotify", (int flags), flags)
+DESCRIPTOR(dup, "dup", (int file), file)
+
 // Shims call what glibc declares only for _GNU_SOURCE, or not at all, by number.
 long syscall(long number, ...) {
   long a[6];
@@ -342,6 +373,7 @@ long syscall(long number, ...) {
     case SYS_copy_file_range: FAIL_FILE("copy_range", (int)a[2]); break;
     case SYS_openat: FAIL_PATH(open_name((int)a[2]), (int)a[0], (const char *)a[1]); break;
     case SYS_openat2: FAIL_PATH(open_name((int)*(const uint64_t *)a[2]), (int)a[0], (const char *)a[1]); break;
+    case SYS_memfd_create: FAIL_DESCRIPTOR("memfd"); break;
     case SYS_fallocate: FAIL_FILE("fallocate", (int)a[0]); break;
     case SYS_fchmodat: FAIL_PATH("chmod", (int)a[0], (const char *)a[1]); break;
     default: break;

@@ -81,6 +81,21 @@ import Testing
     #expect(names.lookups["broken.example"] == 2, "a failure is not remembered")
   }
 
+  @Test func `a lookup without descriptors is a failure of the machine, not of the name`() async throws {
+    #expect(NameLookup(code: EAI_NONAME, systemError: EMFILE, addresses: []) == .exhausted(EMFILE))
+    #expect(
+      NameLookup(code: EAI_AGAIN, systemError: EAGAIN, addresses: [])
+        == .failed(String(cString: gai_strerror(EAI_AGAIN))))
+    let names = Names(["crowded.example": .exhausted(EMFILE)])
+    let downloads = try Downloads(lookUp: names.lookUp)
+    for _ in 0..<2 {
+      let error = try #require(try await downloads.failure("http://crowded.example/a").error)
+      #expect((error.code, error.systemError, error.isOfSource) == (.io, EMFILE, false))
+      #expect(error.message == "http://crowded.example/a: cannot look crowded.example up: Too many open files")
+    }
+    #expect(names.lookups["crowded.example"] == 2, "it is not remembered")
+  }
+
   @Test func `a resolver that hangs is a timeout, and keeps neither others nor the end waiting`() async throws {
     let site = try Site()
     let names = Names(["good.example": Self.loopback, "hang.example": Self.loopback])

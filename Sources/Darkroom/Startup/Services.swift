@@ -57,7 +57,6 @@ final class Services {
       folder: folders.state.cache, limit: cacheSize, unfinished: Set(earlier.unfinished.map(\.job.runID)),
       cleared: { send(.cacheCleared) }, report: { send(.cacheFailed("\($0)")) })
     limits = Limits(configuration)
-    // The last: nothing fails after it, so that its thread is not left behind.
     engines = TransferEngines(configuration)
   }
 

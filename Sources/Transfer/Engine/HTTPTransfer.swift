@@ -180,6 +180,7 @@ final class HTTPTransfer {
         throw TransferError(
           .hostNotFound,
           "\(source): there is no host \(name)" + (SourceLocation.slashHint(for: source).map { "; " + $0 } ?? ""))
+      case .exhausted(let number): throw .exhausted(number, "cannot look \(name) up", queued.request.location)
       case .failed(let reason): throw TransferError(.dns, "\(source): \(name) cannot be resolved now: \(reason)")
       }
       if let now {
@@ -367,8 +368,8 @@ final class HTTPTransfer {
     let header = response.header
     guard code == CURLE_OK, header.status == 200 || response.isNotModified || response.isContinuation else {
       throw TransferError(
-        code, detail: easy.errorText, systemError: easy.systemError, refusal: connection.refusal,
-        location: queued.request.location)
+        code, detail: easy.errorText, systemError: easy.systemError, exhaustion: connection.exhaustion,
+        refusal: connection.refusal, location: queued.request.location)
     }
     try response.checkLength()
     let begun = response.isContinuation ? response.begun : nil

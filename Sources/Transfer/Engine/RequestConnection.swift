@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import System
 
 /// The connection of one request: opens its socket if the address policy allows it, and detects bytes on it that belong
 /// to no response.
@@ -24,6 +25,10 @@ struct RequestConnection {
   private var refusedAddresses: [IPAddress] = []
   private var otherRefusal: String?
   private var hasAllowedAddress = false
+
+  /// Why the last socket could not be opened (`errno`), when the process or the machine has no descriptors or memory left.
+  /// Default: `nil`.
+  private(set) var exhaustion: Int32?
 
   /// - Parameter isNew: Whether an open connection must not be reused. Default: `false`.
   init(
@@ -62,6 +67,7 @@ struct RequestConnection {
     hasAllowedAddress = true
     let type = target.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
     let socket = Glibc.socket(target.pointee.family, type, target.pointee.protocol)
+    exhaustion = socket < 0 && ErrorCause(errno: errno) == .exhaustion ? errno : nil
     openConnections.add(socket)
     openedSockets.append(socket)
     return socket

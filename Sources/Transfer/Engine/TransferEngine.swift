@@ -9,12 +9,12 @@ import System
 package final class TransferEngine: Sendable {
   private struct State {
     var lastNumber: UInt64 = 0
-    var thread: NativeThread?
+    /// The engine's thread and the orders for it. `nil` until the first URL, and after the end.
+    var loop: (thread: NativeThread, mailbox: Mailbox<TransferOrder>)?
     var isStopped = false
   }
 
   private let state = Mutex(State())
-  private let mailbox: Mailbox<TransferOrder>
   private let files: FileCopyQueue
 
   /// Checks and reads the files of forms. Internal for tests, which suspend it as a slow disk would.
@@ -22,7 +22,7 @@ package final class TransferEngine: Sendable {
   private let configuration: TransferConfiguration
   private let lookUp: NameResolver.LookUp
 
-  /// Starts the engine; its thread starts with the first URL. Ends the program when the system has no descriptor left.
+  /// Makes an engine, whose thread starts with the first URL.
   package convenience init(configuration: TransferConfiguration) {
     self.init(configuration: configuration, lookUp: { NameLookup(system: $0) })
   }
@@ -31,9 +31,6 @@ package final class TransferEngine: Sendable {
   init(configuration: TransferConfiguration, lookUp: @escaping NameResolver.LookUp) {
     // Before there are threads.
     ProcessLocale.setUTF8
-    // Without it no transfer could be started.
-    guard let mailbox = try? Mailbox<TransferOrder>() else { fatalError("no descriptor is left for the engine") }
-    self.mailbox = mailbox
     self.configuration = configuration
     self.lookUp = lookUp
     files = FileCopyQueue(configuration: configuration)
@@ -52,13 +49,14 @@ package final class TransferEngine: Sendable {
   package func checkFiles(
     of request: SourceRequest, completion: @escaping @Sendable (Result<FormFiles, TransferError>) -> Void
   ) {
-    formReads.addOperation { [configuration, mailbox, formReads] in
+    let order: @Sendable (TransferOrder) -> Void = { [weak self] in self?.order($0) }
+    formReads.addOperation { [configuration, formReads] in
       completion(
         Result { () throws(TransferError) in
           try FormFiles(of: request, configuration) { id, read in
             formReads.addOperation {
               read()
-              mailbox.post(.fileRead(id))
+              order(.fileRead(id))
             }
           }
         })
@@ -73,7 +71,7 @@ package final class TransferEngine: Sendable {
 
   /// Starts a transfer, as soon as its host has a free slot.
   /// - Parameter completion: Called exactly once, on a thread of the engine; on the caller's after `shutdown`, and when the system
-  ///   has no thread for the engine. It must return quickly, because other transfers wait for it. It may start and cancel
+  ///   has no thread or descriptor for the engine. It must return quickly, because other transfers wait for it. It may start and cancel
   ///   transfers.
   /// - Returns: The identifier for cancelling the transfer.
   @discardableResult
@@ -86,26 +84,30 @@ package final class TransferEngine: Sendable {
       return state.lastNumber
     }
     let queued = QueuedTransfer(id: TransferID(number: number), request: request, completion: completion)
-    let isFile = request.location.scheme == .file
-    if !isFile, let failure = startThread() {
-      completion(.failure(failure))
-    } else if !(isFile ? files.start(queued) : mailbox.post(.start(queued))) {
-      queued.completeCancelled()
+    do throws(SystemError) {
+      let isStarted =
+        request.location.scheme == .file
+        ? files.start(queued) : try mailboxOfLoop()?.post(.start(queued)) == true
+      if !isStarted { queued.completeCancelled() }
+    } catch {
+      completion(.failure(.exhausted(error.code, "cannot start the engine", request.location)))
     }
     return queued.id
   }
 
-  /// Starts the engine's thread if there is none, and libcurl on it.
-  /// - Returns: The error when the system has no thread left.
-  private func startThread() -> TransferError? {
-    state.withLock { state in
-      guard state.thread == nil, !state.isStopped else { return nil }
-      state.thread = NativeThread { [configuration, mailbox, lookUp] in
+  /// The mailbox of the engine's thread, which is started if there is none, and libcurl on it. `nil` after the end.
+  /// - Throws: `SystemError` when the system has no descriptor or thread left.
+  private func mailboxOfLoop() throws(SystemError) -> Mailbox<TransferOrder>? {
+    try state.withLock { state throws(SystemError) in
+      if let loop = state.loop { return loop.mailbox }
+      guard !state.isStopped else { return nil }
+      let mailbox = try Mailbox<TransferOrder>()
+      let thread = NativeThread { [configuration, lookUp] in
         TransferLoop(configuration: configuration, mailbox: mailbox, multi: MultiHandle(), lookUp: lookUp).run()
       }
-      let why = errno
-      return state.thread == nil
-        ? TransferError(.io, "cannot start a thread for transfers: \(systemMessage(why))", systemError: why) : nil
+      guard let thread else { throw SystemError("pthread_create", "engine") }
+      state.loop = (thread, mailbox)
+      return mailbox
     }
   }
 
@@ -128,7 +130,7 @@ package final class TransferEngine: Sendable {
 
   /// Gives an order to the engine's thread, if there is one: without it no transfer is the thread's.
   private func order(_ order: TransferOrder) {
-    if state.withLock({ $0.thread != nil }) { mailbox.post(order) }
+    state.withLock { $0.loop?.mailbox }?.post(order)
   }
 
   /// Cancels all transfers, waits until each has completed, and ends the engine's thread. Later transfers complete at
@@ -140,11 +142,11 @@ package final class TransferEngine: Sendable {
   }
 
   private func stopThread() {
-    mailbox.close()
-    let thread = state.withLock { state in
-      defer { (state.thread, state.isStopped) = (nil, true) }
-      return state.thread
+    let loop = state.withLock { state in
+      defer { (state.loop, state.isStopped) = (nil, true) }
+      return state.loop
     }
-    thread?.join()
+    loop?.mailbox.close()
+    loop?.thread.join()
   }
 }

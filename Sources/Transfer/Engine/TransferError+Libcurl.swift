@@ -5,10 +5,18 @@ extension TransferError {
   /// - Parameters:
   ///   - detail: libcurl's message; may be empty.
   ///   - systemError: The error number of the system call that made a connection fail.
+  ///   - exhaustion: Why no socket could be opened; `nil` when one could.
   ///   - refusal: Why the address policy refuses all addresses of the current host; `nil` when it allows one.
-  init(_ code: CURLcode, detail: String, systemError: Int32?, refusal: String?, location: SourceLocation) {
+  init(
+    _ code: CURLcode, detail: String, systemError: Int32?, exhaustion: Int32?, refusal: String?,
+    location: SourceLocation
+  ) {
     if code == CURLE_COULDNT_CONNECT, let refusal {
       self.init(.addressNotAllowed, "\(location.redacted): \(refusal)")
+      return
+    }
+    if code == CURLE_COULDNT_CONNECT, let exhaustion {
+      self = .exhausted(exhaustion, "cannot connect", location)
       return
     }
     if code == CURLE_OUT_OF_MEMORY {

@@ -1,3 +1,5 @@
+import System
+
 /// Whether the addresses of a host's name may be connected to.
 package enum HostCheck: Sendable, Equatable {
   /// The addresses, with commas.
@@ -18,6 +20,7 @@ package enum HostCheck: Sendable, Equatable {
         ?? .allowed(addresses.map(\.description).joined(separator: ", "))
     case .notFound: self = .unknown("there is no host of this name, or it has no address")
     case .failed(let why): self = .unknown(why)
+    case .exhausted(let number): self = .unknown(systemMessage(number))
     }
   }
 }

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import System
 
 /// The result of looking a host name up.
 enum NameLookup: Sendable, Hashable {
@@ -9,6 +10,8 @@ enum NameLookup: Sendable, Hashable {
   case notFound
   /// The resolver failed; the text is its reason.
   case failed(String)
+  /// There were no descriptors, memory or threads for the lookup; the number is `errno`.
+  case exhausted(Int32)
 
   /// Asks the system's resolver (`getaddrinfo`), which knows `/etc/hosts` and mDNS, too. Blocks for up to a minute.
   ///
@@ -18,7 +21,10 @@ enum NameLookup: Sendable, Hashable {
     hints.ai_family = Self.hasIPv6 ? AF_UNSPEC : AF_INET
     hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
     var list: UnsafeMutablePointer<addrinfo>?
+    // glibc reports a name as unknown, too, when it could not open a file or a socket.
+    errno = 0
     let code = getaddrinfo(name, nil, &hints, &list)
+    let systemError = errno
     defer { freeaddrinfo(list) }
     var addresses: [IPAddress] = []
     var next = code == 0 ? list : nil
@@ -30,13 +36,18 @@ enum NameLookup: Sendable, Hashable {
       }
       next = entry.pointee.ai_next
     }
-    self.init(code: code, addresses: addresses)
+    self.init(code: code, systemError: systemError, addresses: addresses)
   }
 
   /// Interprets the result of `getaddrinfo`.
-  init(code: Int32, addresses: [IPAddress]) {
+  /// - Parameter systemError: `errno`, which was 0 before; any when it succeeded. Default: 0.
+  init(code: Int32, systemError: Int32 = 0, addresses: [IPAddress]) {
+    // The number is EAGAIN when a server did not answer in time.
+    let isExhaustion = systemError != EAGAIN && ErrorCause(errno: systemError) == .exhaustion
     switch code {
     case 0: self = addresses.isEmpty ? .notFound : .addresses(addresses)
+    case EAI_MEMORY: self = .exhausted(ENOMEM)
+    case _ where isExhaustion: self = .exhausted(systemError)
     case EAI_NONAME, Self.noData, Self.otherFamily: self = .notFound
     default: self = .failed(String(cString: gai_strerror(code)))
     }
@@ -48,8 +59,9 @@ enum NameLookup: Sendable, Hashable {
   /// Whether the system has IPv6; without it libcurl, too, requests only IPv4 addresses.
   private static let hasIPv6: Bool = {
     let probe = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    if probe >= 0 { close(probe) }
-    return probe >= 0
+    guard probe >= 0 else { return errno != EAFNOSUPPORT }
+    close(probe)
+    return true
   }()
 }
 

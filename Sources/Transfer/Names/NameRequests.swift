@@ -124,7 +124,7 @@ struct NameCache {
     case .addresses: lifetime = Self.addressLifetime
     case .notFound where entries[name].map { $0.lookup != .notFound } ?? false: return
     case .notFound: lifetime = Self.shortLifetime
-    case .failed: return
+    case .failed, .exhausted: return
     }
     if entries.count >= capacity, entries[name] == nil { makeRoom(now) }
     entries[name] = Entry(lookup: lookup, began: now, end: now + lifetime)

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// Looks host names up on dedicated threads, since the system's resolver blocks.
@@ -85,6 +86,6 @@ final class NameResolver: Sendable {
       defer { state.names = [] }
       return state.names
     }
-    for name in names { completion(name, .failed("the system cannot create a thread")) }
+    for name in names { completion(name, .exhausted(EAGAIN)) }
   }
 }

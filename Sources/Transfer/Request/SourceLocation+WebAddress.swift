@@ -10,7 +10,7 @@ extension SourceLocation {
 
   /// What is doubtful about a web URL that does not have two slashes after its scheme; nil for others.
   package static func slashHint(for text: String) -> String? {
-    guard text.prefixMatch(of: /https?:\/?[^\/]/.ignoresCase()) != nil else { return nil }
+    guard text.prefixMatch(of: /https?:(\/?[^\/]|\/\/\/)/.ignoresCase()) != nil else { return nil }
     return "a URL has two slashes before its host: \(text.prefix { $0 != ":" }.lowercased())://HOST/…"
   }
 

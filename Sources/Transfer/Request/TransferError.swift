@@ -1,3 +1,5 @@
+import System
+
 /// Why a transfer failed.
 package struct TransferError: Error, Sendable, Hashable {
   /// The kind of failure, as reports name it.
@@ -60,6 +62,12 @@ package struct TransferError: Error, Sendable, Hashable {
 
   static func cancelled(_ location: SourceLocation) -> TransferError {
     TransferError(.cancelled, "\(location.redacted) was cancelled")
+  }
+
+  /// The process or the machine has no descriptors, memory or threads left: the host has not failed.
+  /// - Parameter number: `errno`.
+  static func exhausted(_ number: Int32, _ what: String, _ location: SourceLocation) -> TransferError {
+    TransferError(.io, "\(location.redacted): \(what): \(systemMessage(number))", systemError: number)
   }
 
   /// Whether the same request may succeed later: `dns`, `connect`, `timeout`, `truncated`, `network`, `io` of a source's

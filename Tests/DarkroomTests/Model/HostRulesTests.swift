@@ -46,6 +46,7 @@ import Transfer
   @Test(arguments: [
     "", "*example.org", "a.*.org", "http://example.org", "example.org/a", "user@example.org", "example.org:",
     "example.org:0", "example.org:65536", "::1", "*.127.0.0.1", "*.[::1]", "a b", "*.", "[::1", "a?", "**",
+    "a..b", ".a", "*..a", ".",
   ])
   func `what is no pattern is rejected`(text: String) {
     #expect(throws: ParseError.self) { try HostPattern(parsing: text) }
