@@ -138,6 +138,7 @@ struct EntryReader {
   ) -> [JSONValue.Member] {
     var others: [JSONValue.Member] = []
     let known = isDefaults ? Self.defaultsFields : Self.fields
+    var given: Set<String>?
     for member in members where !member.key.hasPrefix("_") && !known.contains(member.key) {
       // Further problems are not reported, and an entry may have any number of members.
       if problems.count >= ManifestProblem.reportLimit { break }
@@ -146,7 +147,9 @@ struct EntryReader {
         report(.unknownField, "unknown field \"\(key)\" in \"defaults\"; only entries have it", at: location.field(key))
         continue
       }
-      switch unknownFields.meaning(of: key, in: members) {
+      let present = given ?? Set(members.lazy.map(\.key).filter(Self.fields.contains))
+      given = present
+      switch unknownFields.meaning(of: key, given: present) {
       case .metadata: others.append(.init(redacted(key) ?? key, member.value))
       case .repeated(let field):
         report(.syntax, "the field \"\(field)\" occurs twice, also as \"\(key)\"", at: location.field(key))

@@ -1,7 +1,6 @@
-import JSON
 import System
 
-/// Interprets keys of entries that are not fields. Caches results, since most manifests have few such keys.
+/// Interprets keys of entries that are not fields. Caches results, since most entries of a manifest have the same keys.
 struct UnknownFields {
   enum Meaning: Equatable {
     /// The member is added to the metadata.
@@ -28,11 +27,11 @@ struct UnknownFields {
 
   var count: Int { known.count }
 
-  mutating func meaning(of key: String, in members: [JSONValue.Member]) -> Meaning {
+  /// - Parameter given: The fields that the entry has.
+  mutating func meaning(of key: String, given: Set<String>) -> Meaning {
     let likeness = likeness(of: key)
     if let field = likeness.same { return .repeated(field) }
-    let missing = likeness.near.first { field in !members.contains { $0.key == field } }
-    return missing.map(Meaning.misspelt) ?? .metadata
+    return likeness.near.first { !given.contains($0) }.map(Meaning.misspelt) ?? .metadata
   }
 
   private mutating func likeness(of key: String) -> Likeness {

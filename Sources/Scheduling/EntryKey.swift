@@ -27,19 +27,28 @@ package struct Retry: Equatable, Comparable, Sendable {
 
   package let host: Int
 
-  /// How often its tries failed because the host was closed. Of a closed host's entries, the one with the fewest is tried
-  /// first.
-  package let holds: Int
+  /// How often it was tried at the host; the largest number for an entry that failed while its host served others. Of a closed
+  /// host's entries, one with the fewest is tried first.
+  package let tries: Int
 
   /// Whether it has a mirror after the URL in use.
   package let hasMirror: Bool
 
-  package init(key: EntryKey, host: Int, holds: Int = 0, hasMirror: Bool = false) {
+  package init(key: EntryKey, host: Int, tries: Int = 0, hasMirror: Bool = false) {
     self.key = key
     self.host = host
-    self.holds = holds
+    self.tries = tries
     self.hasMirror = hasMirror
   }
 
   package static func < (a: Retry, b: Retry) -> Bool { a.key < b.key }
+
+  /// Whether it comes before another as the trial of a closed host: fewer tries, then a higher priority, then any order but that of
+  /// the manifest, in which the URLs that a host cannot serve may follow one another.
+  func isTried(before other: Retry) -> Bool {
+    (tries, key.priority, scattered) < (other.tries, other.key.priority, other.scattered)
+  }
+
+  /// The position in an arbitrary order, the same in every process.
+  private var scattered: UInt64 { StableHash(position: key.position).value }
 }

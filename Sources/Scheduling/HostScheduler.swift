@@ -148,7 +148,7 @@ package struct HostScheduler {
     }
     guard let (_, index, site) = first else { return nil }
     let isTrial = hosts.loads[slot].breaker.isClosed
-    let kind = isTrial ? jobs[index].sites[site].longestWaiting : jobs[index].sites[site].first
+    let kind = isTrial ? jobs[index].sites[site].trial : jobs[index].sites[site].first
     return Choice(job: jobs[index].number, kind: kind)
   }
 

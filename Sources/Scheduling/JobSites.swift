@@ -40,12 +40,12 @@ struct JobSites {
       return .host(host)
     }
 
-    /// The entry that tries whether a closed host answers again: one that was not tried there, if there is any, else the one
-    /// with the fewest tries. One URL that always fails must not keep the host closed.
-    var longestWaiting: HostScheduler.Choice.Kind {
-      if next != nil { return .host(host) }
-      if let free = released.first { return .released(free, host: host) }
-      return dueRetries.elements.min { ($0.holds, $0.key) < ($1.holds, $1.key) }.map { .retry($0) } ?? .host(host)
+    /// The entry that tries whether a closed host answers again: one that was not tried there, if there is any, else one
+    /// with the fewest tries. URLs that always fail must not keep the host closed.
+    var trial: HostScheduler.Choice.Kind {
+      let due = dueRetries.elements.min { $0.isTried(before: $1) }
+      if let due, due.tries == 0 || next == nil && released.first == nil { return .retry(due) }
+      return next == nil ? released.first.map { .released($0, host: host) } ?? .host(host) : .host(host)
     }
 
     var isDone: Bool { waiting == 0 && inProgress == 0 && key == nil }

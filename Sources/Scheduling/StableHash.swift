@@ -1,12 +1,14 @@
-/// A hash of a text that is the same in every process and version: FNV-1a, with the last step of splitmix64.
+/// A hash of a text or a position that is the same in every process and version: FNV-1a, with the last step of splitmix64.
 package struct StableHash: Sendable {
-  private let value: UInt64
+  let value: UInt64
 
   package init(_ text: String) {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     value = Self.mixed(hash)
   }
+
+  init(position: Int) { self.init(value: Self.mixed(UInt64(bitPattern: Int64(position)) &* 0x9e37_79b9_7f4a_7c15)) }
 
   private init(value: UInt64) { self.value = value }
 

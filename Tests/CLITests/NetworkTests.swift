@@ -57,6 +57,33 @@ import Testing
         && json.contains("\"closed_hosts\""), "\(json)")
   }
 
+  @Test func `URLs that a host cannot serve keep none of its others from being asked`() throws {
+    let server = try PythonServer(
+      PythonServer.prelude + """
+        body = open(sys.argv[1], "rb").read()
+
+        def answer(connection, path):
+            head = b"HTTP/1.1 502 Bad Gateway" if path.startswith("/bad") else b"HTTP/1.1 200 OK"
+            content = b"" if path.startswith("/bad") else body
+            connection.sendall(head + b"\\r\\nConnection: close\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(content) + content)
+
+        serve()
+        """, [packageRoot + "/Samples/chelsea-small.png"])
+    let folders = try DarkroomFolders()
+    // First all those that fail, then all others: what is tried first must not be all that is tried.
+    let urls = [server.url("first")] + (0..<20).map { server.url("bad/\($0)") } + (0..<20).map { server.url("\($0)") }
+    try folders.drop("job.txt", urls.map { $0 + "\n" }.joined())
+    let run = try folders.start("run", ["--filters", "none"])
+    let deadline = ContinuousClock.now + .seconds(50)
+    var filtered = 0
+    while filtered < 21, ContinuousClock.now < deadline {
+      usleep(50_000)
+      filtered = (try? folders.objects("job/entries.jsonl"))?.count { $0["state"] as? String == "filtered" } ?? 0
+    }
+    #expect(filtered == 21, "before the host is given up")
+    try run.kill()
+  }
+
   @Test func `run ends with 75 when no host answers for longer than it may wait, and goes on later`() throws {
     let server = try RestartedServer(answering: 5)
     let folders = try DarkroomFolders()

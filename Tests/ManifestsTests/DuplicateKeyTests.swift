@@ -110,6 +110,15 @@ import Testing
   }
 
   @Test(
+    "tags that are never closed do not take the rest of the file each",
+    arguments: ["<key ", "<array ", "<dict ", "</dict ", "<key a='"], ["", ">", "/>"])
+  func unclosedTags(tag: String, end: String) throws {
+    let text = "<plist version=\"1.0\"><dict>" + String(repeating: tag, count: 500_000) + end
+    let codes = try ReadManifest(Data(text.utf8), as: "m.plist").found.map { $0.prefix(6) }
+    #expect(codes == ["syntax"])
+  }
+
+  @Test(
     "the same key in different dictionaries is fine",
     arguments: [
       "<dict>\(pair("a", "<dict>\(pair("url"))</dict>"))\(pair("b", "<dict>\(pair("url"))</dict>"))</dict>",

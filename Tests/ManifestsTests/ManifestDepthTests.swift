@@ -33,6 +33,20 @@ import Testing
     #expect(try ReadManifest(PropertyList.binary(list), as: "m.plist").found == [])
   }
 
+  @Test(
+    "more values than there is memory for are rejected before they are read",
+    arguments: [("m.json", "[", "{}", ",", "]"), ("m.plist", "<plist><array>", "<dict/>", "", "</array></plist>")])
+  func tooMany(file: String, head: String, value: String, separator: String, end: String) throws {
+    for (count, isTooMany) in [(1000, false), (ManifestFile.valueLimit + 1, true)] {
+      let text = head + String(repeating: value + separator, count: count) + value + end
+      let problems = try ReadManifest(Data(text.utf8), as: file).problems
+      #expect(problems.contains { $0.code == .tooLarge } == isTooMany, "\(problems.count)")
+    }
+    let comma = try ReadManifest(
+      "[\"\(String(repeating: ",[{\\\"", count: ManifestFile.valueLimit / 3))\"]", as: "m.json")
+    #expect(comma.problems.contains { $0.code == .tooLarge } == false, "text has no values")
+  }
+
   @Test("33 levels are too deep, empty or not", arguments: ["", "1"])
   func tooDeep(innermost: String) throws {
     let (json, element) = (Self.json(depth: 33, innermost: innermost), innermost.isEmpty ? "" : "<integer>1</integer>")

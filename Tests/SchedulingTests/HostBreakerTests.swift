@@ -207,7 +207,7 @@ import Testing
   private mutating func close(_ host: Int, position: Int, now: Int) {
     scheduler.start(job: 1, host: host, next: key(100 + host), now: now)
     end(host, .failed(.refused), began: now, now: now)
-    scheduler.retry(Retry(key: key(position), host: host, holds: 1), job: 1, due: now, now: now)
+    scheduler.retry(Retry(key: key(position), host: host, tries: 1), job: 1, due: now, now: now)
     scheduler.finished(job: 1, host: host, now: now)
   }
 
@@ -221,8 +221,7 @@ import Testing
   }
 
   @Test
-  mutating func `the trial of a closed host is an entry that was not tried there, then the one with the fewest holds`()
-  {
+  mutating func `the trial of a closed host is an entry that was not tried there, then one with the fewest tries`() {
     start(hosts: 1...1)
     close(1, position: 0, now: 100)
     let (before, first) = (
@@ -234,10 +233,10 @@ import Testing
     let during = scheduler.choose(now: 9000, perHost: places)
     #expect(during == nil, "one at a time")
     end(1, .failed(.refused), began: 1100, isTrial: true, now: 9000)
-    scheduler.retry(Retry(key: key(101), host: 1, holds: 1), job: 1, due: 9000, now: 9000)
+    scheduler.retry(Retry(key: key(101), host: 1, tries: 1), job: 1, due: 9000, now: 9000)
     scheduler.finished(job: 1, host: 1, now: 9000)
     let second = scheduler.choose(now: 9000, perHost: places)
-    #expect(second?.kind == .retry(Retry(key: key(0), host: 1, holds: 1)))
+    #expect(second?.kind == .retry(Retry(key: key(0), host: 1, tries: 1)))
   }
 
   @Test mutating func `of many closed hosts sixteen are tried at once`() {
@@ -300,7 +299,7 @@ import Testing
     for host in 1...2 {
       scheduler.start(job: 1, host: host, next: nil, now: 0)
       end(host, .failed(.unresolved), began: 0, now: 10)
-      scheduler.retry(Retry(key: key(host), host: host, holds: 1), job: 1, due: 10, now: 10)
+      scheduler.retry(Retry(key: key(host), host: host, tries: 1), job: 1, due: 10, now: 10)
       scheduler.finished(job: 1, host: host, now: 10)
     }
     let (isHeld, held) = (scheduler.isMachineHeld, scheduler.choose(now: 10, perHost: places))
@@ -322,7 +321,7 @@ import Testing
     for host in 1...2 {
       scheduler.start(job: 1, host: host, next: key(100 + host), now: 0)
       end(host, .failed(.unresolved), began: 0, now: 10)
-      scheduler.retry(Retry(key: key(host), host: host, holds: 1), job: 1, due: 10, now: 10)
+      scheduler.retry(Retry(key: key(host), host: host, tries: 1), job: 1, due: 10, now: 10)
       scheduler.finished(job: 1, host: host, now: 10)
     }
     let told = changes()

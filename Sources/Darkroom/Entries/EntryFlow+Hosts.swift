@@ -58,16 +58,15 @@ extension EntryFlow {
     let breaker = scheduler.breaker(ofHostOf: record.id)
     if breaker.isGivenUp { return .givenUp }
     if !wasTried { return .closed }
+    // The entry failed before, and since then the host has served others: the failures are the entry's own.
+    if scheduler.failsByItself(record.id) { return .answering }
     let isHeld = breaker.isClosed || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.isMachineHeld
     // A request that may have had side effects is not repeated for that.
     guard isHeld, record.entry.request.isCacheable || !wasSent(record, live) else { return .open }
-    // The entry failed before, and since then the host has served others or, if the machine may be the cause, other
-    // hosts were reached. The failures are therefore the entry's own.
-    guard let tries = scheduler.started(record.id)?.history.tries, let failedAt = tries.failedAt else { return .closed }
-    let servesOthers =
-      tries.failsByItself || breaker.hasServed(since: failedAt + 1)
-      || failure.isOfMachine && !breaker.hasAnswered && scheduler.hosts.hasReached(failure, since: failedAt + 1)
-    return servesOthers ? .answering : .closed
+    // If the machine may be the cause, the same holds when other hosts were reached.
+    guard failure.isOfMachine, !breaker.hasAnswered, let failedAt = scheduler.started(record.id)?.history.tries.failedAt
+    else { return .closed }
+    return scheduler.hosts.hasReached(failure, since: failedAt + 1) ? .answering : .closed
   }
 
   /// Whether the last try may have sent the entry's request, by itself or by a shared download.

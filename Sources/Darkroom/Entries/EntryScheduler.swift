@@ -218,11 +218,15 @@ final class EntryScheduler {
       return nil
     }
     entry.isDownloading = false
+    // What fails by itself does not close its host.
+    let contact =
+      usage.contact.failure != nil && hosts.breaker(of: entry.host).state == .open && failsByItself(entry)
+      ? .unknown : usage.contact
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
-      isSlow: entry.isSlow, answer, contact: usage.contact, isTrial: entry.isTrial, now: now, backoff: backoff)
+      isSlow: entry.isSlow, answer, contact: contact, isTrial: entry.isTrial, now: now, backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
-    switch usage.contact {
+    switch contact {
     case .failed: hostFailures[entry.host] = failure
     case .answered: if !hostFailures.isEmpty { hostFailures[entry.host] = nil }
     case .unknown: break
@@ -306,7 +310,8 @@ final class EntryScheduler {
     history.tries.closings = hosts.breaker(of: host).closings
     job.wait(id.position, history)
     let retry = Retry(
-      key: entry.key, host: host, holds: history.tries.failsByItself ? .max : history.tries.holds,
+      key: entry.key, host: host,
+      tries: history.tries.failsByItself ? .max : history.tries.holds + history.tries.counted,
       hasMirror: history.hasMirror)
     hosts.retry(retry, job: id.run, due: due, now: now, allowance: allowance(of: host))
     finished(id.run, job, at: entry.host, now)
@@ -348,6 +353,15 @@ final class EntryScheduler {
   /// The breaker of the host of an entry in progress.
   func breaker(ofHostOf id: PhotoRecord.ID) -> HostBreaker {
     started(id).map { hosts.breaker(of: $0.host) } ?? HostBreaker()
+  }
+
+  /// Whether an entry in progress failed before, and its host has served others since.
+  func failsByItself(_ id: PhotoRecord.ID) -> Bool { started(id).map(failsByItself) ?? false }
+
+  private func failsByItself(_ entry: JobEntries.Started) -> Bool {
+    let tries = entry.history.tries
+    return tries.failsByItself
+      || tries.failedAt.map { hosts.breaker(of: entry.host).hasServed(since: $0 + 1) } ?? false
   }
 
   /// Records that the host of an entry in progress delivered a picture.

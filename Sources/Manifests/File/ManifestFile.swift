@@ -17,6 +17,13 @@ package struct ManifestFile {
 
   package init(path: String, isCompressed: Bool) { (self.path, self.isCompressed) = (path, isCompressed) }
 
+  /// The most values of a `.json` or `.plist`, those in others included: such a file takes up to 1 GiB of memory.
+  package static let valueLimit = 4_000_000
+
+  static let tooManyValues = ManifestProblem(
+    .tooLarge, "the limit for this format is \(valueLimit) values; the file has more. Use .jsonl, .csv or .txt",
+    at: .file)
+
   /// A file whose name shows whether it is gzip.
   package init(path: String) { self.init(path: path, isCompressed: Self.isCompressed(path)) }
 

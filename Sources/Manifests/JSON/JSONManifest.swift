@@ -11,6 +11,9 @@ struct JSONManifest: ManifestFormat {
 
   func read(_ file: ManifestFile, _ fields: FieldVocabulary, _ yield: (ManifestItem) throws -> Void) throws {
     let data = try file.whole()
+    if data.withUnsafeBytes({ JSONDocument.hasMoreValues(than: ManifestFile.valueLimit, in: $0) }) {
+      throw ManifestFile.tooManyValues
+    }
     do {
       let value = try data.withUnsafeBytes { try JSONDocument(parsing: $0, allowingNUL: true).value() }
       return try ManifestTree(value, fields).read(yield)

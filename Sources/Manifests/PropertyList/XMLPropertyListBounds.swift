@@ -2,8 +2,8 @@ import Foundation
 import JSON
 
 /// Checks the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested, since its
-/// parser is recursive and crashes at ten thousand levels; whether a key occurs twice in a dictionary, since it silently takes the
-/// last; and whether something follows the list, which it ignores. Other errors are left to Foundation.
+/// parser is recursive and crashes at ten thousand levels; how many elements there are; whether a key occurs twice in a dictionary,
+/// since it silently takes the last; and whether something follows the list, which it ignores. Other errors are left to Foundation.
 struct XMLPropertyListBounds {
   /// Encodings in which a tag looks as it does in ASCII.
   private static let encodings: Set = ["utf-8", "us-ascii", "ascii", "iso-8859-1"]
@@ -14,13 +14,16 @@ struct XMLPropertyListBounds {
   /// The keys so far of each enclosing dictionary, with their offsets, from the outside in; nil for an array.
   private var containers: [[String: Int]?] = []
 
+  /// The number of opening tags so far.
+  private var elements = 0
+
   /// The keys that occur twice, at most as many as are reported.
   private var duplicates: [(key: String, offset: Int, first: Int)] = []
 
   init(_ data: Data) { bytes = Array(data) }
 
   /// - Returns: The keys that occur twice, in order.
-  /// - Throws: `ManifestProblem` with code `too-deep`, `encoding` or `syntax`.
+  /// - Throws: `ManifestProblem` with code `too-deep`, `too-large`, `encoding` or `syntax`.
   func check() throws(ManifestProblem) -> [ManifestProblem] {
     var scan = self
     try scan.run()
@@ -71,27 +74,33 @@ struct XMLPropertyListBounds {
     }
   }
 
-  /// Skips one tag, comment, section or instruction.
+  /// Skips one tag, comment, section or instruction. A tag ends at the next `>`, whatever is before it, as in Foundation's parser;
+  /// so no byte is examined for two tags.
   private mutating func take() throws(ManifestProblem) {
     if isHere("<!--") { return skip(past: "-->", from: 4) }
     if isHere("<![CDATA[") { return skip(past: "]]>", from: 9) }
     if isHere("<?") { return skip(past: "?>", from: 2) }
+    let tag = position
+    guard let end = bytes[tag...].firstIndex(of: UInt8(ascii: ">")) else {
+      position = bytes.endIndex
+      return
+    }
+    if bytes[tag...].dropFirst().first != UInt8(ascii: "/") { elements += 1 }
+    guard elements <= ManifestFile.valueLimit else { throw ManifestFile.tooManyValues }
+    let isEmpty = bytes[end - 1] == UInt8(ascii: "/")
     if isHere("</array") || isHere("</dict") {
       _ = containers.popLast()
     } else if isOpening("<key") {
-      takeKey()
-    } else if isOpening("<array") || isOpening("<dict") {
-      let end = bytes[position...].firstIndex(of: UInt8(ascii: ">")) ?? bytes.endIndex - 1
-      if bytes[end - 1] != UInt8(ascii: "/") { containers.append(isHere("<dict") ? [:] : nil) }
+      takeKey(isEmpty ? "" : XMLPropertyListKey(bytes[(end + 1)...]).text)
+    } else if !isEmpty, isOpening("<array") || isOpening("<dict") {
+      containers.append(isHere("<dict") ? [:] : nil)
       guard containers.count <= JSONDocument.depthLimit else { throw ManifestProblem.propertyListTooDeep(at: .file) }
     }
-    position += 1
+    position = end + 1
   }
 
-  private mutating func takeKey() {
+  private mutating func takeKey(_ key: String) {
     guard let last = containers.indices.last else { return }
-    // The contents are examined like everything else: only their text matters here.
-    let key = XMLPropertyListKey(bytes[position...]).text
     if let first = containers[last]?[key] {
       if duplicates.count < ManifestProblem.reportLimit { duplicates.append((key, position, first)) }
     } else {
@@ -138,21 +147,18 @@ struct XMLPropertyListBounds {
 /// The text of a `<key>` of an XML property list, with entities resolved, so that keys can be compared. Errors are left to
 /// Foundation.
 struct XMLPropertyListKey {
-  /// Keys are compared up to this length. A key that is never closed must not take the rest of the file, again and
-  /// again.
+  /// Keys are compared up to this length, in bytes.
   static let limit = 64 << 10
 
   private let bytes: ArraySlice<UInt8>
 
-  /// - Parameter bytes: The bytes from the tag's `<` on.
+  /// - Parameter bytes: The bytes after the tag's `>`.
   init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
   var text: String {
-    guard let end = bytes.firstIndex(of: UInt8(ascii: ">")) else { return "" }
-    var rest = bytes[(end + 1)...].prefix(Self.limit)
+    var rest = bytes.prefix(Self.limit)
     var text: [UInt8] = []
-    // An empty element, <key/>, has no text.
-    while bytes[end - 1] != UInt8(ascii: "/"), let byte = rest.first {
+    while let byte = rest.first {
       if rest.starts(with: "<![CDATA[".utf8) {
         rest = rest.dropFirst(9)
         while !rest.isEmpty, !rest.starts(with: "]]>".utf8) { text.append(rest.removeFirst()) }
