@@ -72,7 +72,7 @@ package final class Darkroom {
   private var inboxErrors: (current: SystemError?, reported: Set<Int32>) = (nil, [])
 
   /// Why the program ends, and the deadline of operations, as `Clock.monotonicSeconds`; nil while it does not end.
-  private var ending: (reason: Gate.Stop, deadline: Double)?
+  private var ending: Ending?
 
   /// When the time of `run` ends, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
   private var timeLimit: Double?
@@ -200,7 +200,7 @@ package final class Darkroom {
       writeStatus(Clock.monotonicSeconds, isLast: true)
       outputs.closePages(jobs, now: Clock.monotonicSeconds)
       for case .galleryFailed(let why) in mailbox.collect() { observe(.warning(why)) }
-      isClean = true
+      isClean = !jobs.table.isPlanning
     } catch {
       isClean = !error.isOfLedger(folders.state)
       if isClean { try? awaitNotices() }
@@ -467,14 +467,15 @@ package final class Darkroom {
 
   private func beginToStop(_ now: Double, _ reason: Gate.Stop) {
     guard ending == nil else { return }
-    ending = (reason, now + configuration.grace)
+    ending = Ending(reason: reason, deadline: now + configuration.grace)
     observe(.stopping(isOutOfTime: reason == .outOfTime))
     jobs.stop(reason)
   }
 
   private func isOver(_ now: Double) -> Bool {
     guard let ending else { return jobs.runs.isEmpty && jobs.table.queue.isOver }
-    return !jobs.table.isPlanning && jobs.pending.inProgress.isEmpty && (jobs.isDelivered || now >= ending.deadline + 5)
+    let isBusy = jobs.table.isPlanning || !jobs.pending.inProgress.isEmpty
+    return ending.isOver(isBusy: isBusy, isDelivered: jobs.isDelivered, now: now)
   }
 
   private func timeToWait(_ now: Double) -> Double {

@@ -12,6 +12,13 @@ final class EntriesLogs: Sendable {
     var error: SystemError?
     /// The job's folder.
     let folder: JobFolder
+    /// Held while the file is written.
+    let writing = Writing()
+  }
+
+  /// The rows of a cancelled run are written on another thread than those that were delivered before.
+  private final class Writing: Sendable {
+    let lock = Mutex(())
   }
 
   private let logs = Mutex<[Int: Log]>([:])
@@ -31,22 +38,30 @@ final class EntriesLogs: Sendable {
       logs[run.number] = log
       return log
     }
-    try append(log.backlog + Self.lines(rows), to: log, run.number, isSynced: isSynced)
+    try log.writing.lock.withLock { _ throws(SystemError) in
+      let log = logs.withLock { $0[run.number] } ?? log
+      try append(log.backlog + Self.lines(rows), to: log, run.number, isSynced: isSynced)
+    }
   }
 
   /// Writes the backlog of a run, and syncs the file. A log without a backlog is synced when the report is written.
   /// - Throws: `SystemError`. The lines then stay in the backlog.
   func flush(_ run: Int) throws(SystemError) {
-    guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
-    try append(log.backlog, to: log, run, isSynced: true)
+    guard let writing = logs.withLock({ $0[run]?.writing }) else { return }
+    try writing.lock.withLock { _ throws(SystemError) in
+      guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
+      try append(log.backlog, to: log, run, isSynced: true)
+    }
   }
 
   /// Adds rows of one run, for which there was no space, to its backlog. They are written before its report.
   func keep(_ rows: [DeliveryQueue.Committed], _ error: SystemError) {
-    guard let run = rows.first?.record.run.number else { return }
-    logs.withLock { logs in
-      logs[run]?.backlog += Self.lines(rows)
-      logs[run]?.error = error
+    guard let run = rows.first?.record.run.number, let writing = logs.withLock({ $0[run]?.writing }) else { return }
+    writing.lock.withLock { _ in
+      logs.withLock { logs in
+        logs[run]?.backlog += Self.lines(rows)
+        logs[run]?.error = error
+      }
     }
   }
 

@@ -34,6 +34,12 @@ struct FailingDependents {
     defer { (rejected, self.due) = ([], nil) }
     return rejected
   }
+
+  /// Drops the rejected records of a run that is removed, so that nothing is due for it.
+  mutating func remove(run: Int) {
+    rejected.removeAll { $0.run.number == run }
+    if rejected.isEmpty { due = nil }
+  }
 }
 
 /// Entries that fail because a dependency or another of their variants failed. They have no operations, only a row.

@@ -72,6 +72,7 @@ final class EntryFlow {
     runs[run] = nil
     holds.releaseEntries(of: run)
     unreadable[run] = nil
+    dependents.remove(run: run)
   }
 
   /// Begins to stop: cancels entries that wait.

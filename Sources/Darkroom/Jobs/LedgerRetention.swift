@@ -28,6 +28,9 @@ final class LedgerRetention: Sendable {
   private static let pageSize = 512
   private static let spacing = 1.0
 
+  /// How long after an error the next step begins, in seconds.
+  private static let retryTime = 60.0
+
   /// The time limit of a step, in seconds.
   private static let stepTime = 1.0
 
@@ -111,7 +114,7 @@ final class LedgerRetention: Sendable {
     }
   }
 
-  /// Does a step. Errors are ignored: other users of the ledger report them.
+  /// Does a step. Errors are not reported, since other users of the ledger report them; the step is done again later.
   func step() {
     let began = Clock.monotonicSeconds
     let work: (due: Due, position: Position)? = shared.withLock { shared in
@@ -137,7 +140,12 @@ final class LedgerRetention: Sendable {
       if due.results > 0 { schedule(after: Self.spacing) }
       try shrink(until: began + Self.stepTime)
     } catch {
-      if error.isDamageOfLedger { shared.withLock { $0.isClosed = true } }
+      if error.isDamageOfLedger { return shared.withLock { $0.isClosed = true } }
+      shared.withLock { shared in
+        shared.due.results += due.results
+        shared.due.lastRuns += due.lastRuns
+      }
+      schedule(after: Self.retryTime)
     }
   }
 

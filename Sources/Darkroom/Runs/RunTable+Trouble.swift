@@ -50,7 +50,8 @@ extension RunTable {
       } else if case .dropped(let manifest) = run.source {
         queue.pass(manifest.file, identity: manifest.identity.text)
       }
-      return [.observe(.warning("\(run.what(work)) cannot be worked on now: \(reason)"))] + remove(number)
+      let warning = Effect.observe(.warning("\(run.what(work)) cannot be worked on now: \(reason)"))
+      return [warning] + (isPlanning ? [] : [.removeEntries(run: number)]) + remove(number)
     case .missing(let message):
       summary.isMissing = true
       return [.observe(.warning(message))] + remove(number)

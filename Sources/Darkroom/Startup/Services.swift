@@ -12,7 +12,7 @@ final class Services {
   let folders: OwnedFolders
   let ledger: Ledger
   let earlier: EarlierWork
-  let limits: Limits
+  private(set) var limits: Limits
 
   /// Notice that the ledger was repaired; nil when it was in order.
   let notice: String?
@@ -107,6 +107,7 @@ final class Services {
   /// Sets the configuration for entries and jobs that start from now on.
   func configure(_ configuration: Configuration, _ jobs: LiveJobs) {
     engines.configure(configuration)
+    limits = Limits(configuration)
     jobs.pending.configure(configuration, engine: engines.current)
     jobs.scheduler.configure(configuration.hosts)
     jobs.suspension.space.minFree = configuration.minFree

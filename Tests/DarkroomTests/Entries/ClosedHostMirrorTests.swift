@@ -134,14 +134,15 @@ import Testing
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     #expect(try passOn(now: 30) == [8])
     #expect(try jobs.start(perHost: 1, now: 30) == [8])
-    #expect(try jobs.start(perHost: 1, now: 1020) == [2], "one that was not tried there yet")
-    answer(2, now: 1030)
+    let trial = try #require(try jobs.start(perHost: 1, now: 1020).first)
+    #expect((2...7).contains(trial), "one that was not tried there yet")
+    answer(trial, now: 1030)
     var order: [Int] = []
     while let position = try jobs.start(perHost: 1, now: 1030).first {
       order.append(position)
       answer(position, now: 1030)
     }
-    #expect(order == [1, 3, 4, 5, 6, 7])
+    #expect(order == (1...7).filter { $0 != trial })
   }
 
   /// Answers once, then closes hosts a and b.
@@ -218,13 +219,14 @@ import Testing
     while try jobs.scheduler.passOn(now: 30, { _ in }) {}
     #expect(jobs.scheduler.jobs[1]?.waitingCount == limit)
     // The host opens, serves some of them, and is closed again.
-    #expect(try jobs.start(perHost: 1, now: 1020) == [limit + 1], "one that was not tried there yet")
-    answer(limit + 1, now: 1030)
-    for position in [1] + (2...20) {
+    let trial = try #require(try jobs.start(perHost: 1, now: 1020).first)
+    #expect(trial > 20, "one that was not tried there yet")
+    answer(trial, now: 1030)
+    for position in 1...20 {
       #expect(try jobs.start(perHost: 1, now: 1030) == [position])
       answer(position, now: 1030)
     }
-    #expect(jobs.scheduler.jobs[1]?.waitingCount == limit - 20)
+    #expect(jobs.scheduler.jobs[1]?.waitingCount == limit - 21)
     #expect(try jobs.start(perHost: 1, now: 1031) == [21])
     fail(21, now: 1040)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 21), now: 1040)

@@ -326,6 +326,13 @@ import Transfer
     #expect(table.runs.isEmpty && table.summary.hadTrouble && table.queue.next { _ in false } == nil)
   }
 
+  @Test mutating func `the entries of a run that cannot be closed are removed with it`() throws {
+    add(try .sample(1, .ends))
+    let effects = step(.failed(.closing, .permanent("?")))
+    #expect(effects == ["warn", "remove entries of 1", "release", "close log of 1", "reuse index"])
+    #expect(table.runs.isEmpty && table.summary.hadTrouble)
+  }
+
   @Test mutating func `a run whose index is damaged is planned again, unless its report is under way`() throws {
     add(try .sample(1, .reports))
     #expect(step(.indexUnreadable("malformed")) == [])
