@@ -75,6 +75,7 @@ package final class JSONDocument {
         case json_error_stack_overflow: .tooDeep
         case json_error_duplicate_key: .duplicateKey
         case json_error_numeric_overflow: .numberTooLarge
+        case json_error_end_of_input_expected: .trailingText
         default: .syntax
         }
       // Other messages are about the inside of a string, or about a colon.
@@ -94,7 +95,7 @@ package final class JSONDocument {
             ? Self.numberTooLarge
             : code == .encoding
               ? "\(message): the text must be UTF-8"
-              : message,
+              : code == .trailingText ? "the JSON value has ended before this" : message,
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
     return parsed
@@ -199,6 +200,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     case empty
     /// It violates the grammar (RFC 8259).
     case syntax
+    /// Something follows the value.
+    case trailingText
     case duplicateKey
     /// It is not UTF-8.
     case encoding

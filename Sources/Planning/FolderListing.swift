@@ -79,6 +79,15 @@ package struct FolderListing {
     leftOut += Set(walk.unnamed.map(\.description)).sorted().map {
       "\($0) has a name that no manifest can have, and is left out"
     }
+    if let first = walk.links.min() {
+      // What they lead to may be pictures of earlier runs.
+      result.isIncomplete = true
+      let others = walk.links.count - 1
+      leftOut.append(
+        others == 0
+          ? "\(first) is a symbolic link, which is not followed, and is left out"
+          : "\(first) and \(others.of("other", "others")) are symbolic links, which are not followed, and are left out")
+    }
     for (index, file) in files.enumerated() {
       guard settled.contains(index) else {
         result.isIncomplete = true
@@ -181,6 +190,9 @@ private struct FolderWalk {
   /// Folders whose names are not UTF-8.
   private(set) var unnamed: [FileName] = []
 
+  /// The paths of symbolic links that would be wanted if they were files.
+  private(set) var links: Set<String> = []
+
   /// The first tree with folders that are wanted by their names, and beneath which nothing can match, and their number.
   private(set) var passedOver: (tree: FolderSource.Tree, count: Int)?
 
@@ -230,6 +242,7 @@ private struct FolderWalk {
         guard isWanted || inner.position.isOpen, let status = try FileStatus(of: name, in: folder) else { continue }
         switch status.kind {
         case .file where isWanted: add(name, text, status, visit, tree, root)
+        case .link where isWanted && isPicture(text, tree): links.insert(path(name, visit, tree).description)
         case .folder where inner.position.isOpen:
           if name.text == nil { unnamed.append(path(name, visit, tree)) } else { beneath.append(inner) }
         case .folder where isWanted && !excluded.contains(where: status.identity.isSameNode):
@@ -258,13 +271,17 @@ private struct FolderWalk {
   ) {
     let path = path(name, visit, tree)
     // Names that no manifest can have are reported later.
-    let isWanted = source.others == .fail || tree.namesExtension || OutputName.isPicture(text)
-    guard isWanted || path.text.flatMap(FolderSource.url) == nil else {
+    guard isPicture(text, tree) || path.text.flatMap(FolderSource.url) == nil else {
       others[path] = ManifestFormats.fileExtension(of: text).map { "." + $0.lowercased() } ?? text
       return
     }
     guard paths.insert(path).inserted else { return }
     files.append(File(path: path, identity: status.identity, tree: root, name: visit.path + text))
+  }
+
+  /// Whether a file is wanted by its name.
+  private func isPicture(_ name: String, _ tree: FolderSource.Tree) -> Bool {
+    source.others == .fail || tree.namesExtension || OutputName.isPicture(name)
   }
 
   private func path(_ name: FileName, _ visit: Visit, _ tree: FolderSource.Tree) -> FileName {

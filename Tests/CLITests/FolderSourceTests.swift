@@ -36,9 +36,9 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/job/images").sorted()
   }
 
-  private func run(_ source: String = "file:incoming/") throws -> Report {
+  private func run(_ source: String = "file:incoming/", options more: [String] = []) throws -> Report {
     try drop(source)
-    try folders.run(options).expect(status: 0)
+    try folders.run(options + more).expect(status: 0)
     return try folders.report("job")
   }
 
@@ -55,7 +55,7 @@ import Testing
       try add("incoming/" + name)
     }
     try add("incoming/a.png", of: "rocket.jpg")
-    let link = root.file("incoming/l.jpg")
+    let link = root.file("incoming/l")
     try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/etc/hostname")
     let report = try run(source.replacing("ROOT", with: root.path))
     #expect(report.state == "succeeded" && (report.warnings ?? []).map(\.code) == (names.isEmpty ? ["no-files"] : []))
@@ -63,6 +63,21 @@ import Testing
     #expect(try ReportSchema.violations(of: folders.contents("job/report.json")) == "")
     #expect(try folders.inboxNames().isEmpty && folders.staged().isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom/jobs") == [])
+  }
+
+  @Test func `symbolic links to pictures are named, and no result of such a file is pruned`() throws {
+    for name in ["a.jpg", "b.jpg", "c.jpg"] { try add("incoming/" + name) }
+    #expect(try run().counts == Report.Counts(total: 3, filtered: 3))
+    for name in ["b.jpg", "c.jpg"] {
+      let file = root.file("incoming/" + name)
+      try FileManager.default.moveItem(atPath: file, toPath: root.file(name))
+      try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: "../" + name)
+    }
+    let report = try run(options: ["--prune"])
+    #expect(report.counts == Report.Counts(total: 1, filtered: 1, reused: 1))
+    #expect(report.warnings?.map(\.code).first == "left-out")
+    #expect(report.warnings?.first?.message.hasPrefix("incoming/b.jpg and 1 other are symbolic links") == true)
+    #expect(folders.exists("job/images/b.jpg") && folders.exists("job/images/c.jpg"))
   }
 
   @Test func `dropped again, only what is new or has changed is made`() throws {

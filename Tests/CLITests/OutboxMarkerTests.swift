@@ -56,6 +56,20 @@ import Testing
     #expect(try folders.report("job").state == "succeeded")
   }
 
+  @Test(arguments: [[false, true], [true, false]])
+  func `an outbox that was used with another state folder is warned of, once`(usesOwn: [Bool]) throws {
+    let state = folders.folder.file("state")
+    func run(withState: Bool) throws -> String {
+      try folders.drop("job.txt", "coffee.jpg\n")
+      return try self.run(["--quiet"] + (withState ? ["--state", state] : [])).error
+    }
+    #expect(try run(withState: usesOwn[0]) == "")
+    let other = try run(withState: usesOwn[1])
+    #expect(other.contains("the outbox was used with another state folder"), "\(other)")
+    #expect(try !run(withState: usesOwn[1]).contains("another state folder"))
+    #expect(try !run(withState: usesOwn[0]).contains("another state folder"))
+  }
+
   @Test func `--create begins a new outbox, but only on the command line`() throws {
     try unmount()
     let words = ["run"] + folders.options

@@ -32,6 +32,14 @@ import Testing
     }
   }
 
+  @Test func `it may have another format each time`() throws {
+    let folder = try TemporaryFolder()
+    for text in [#"["coffee.jpg"]"#, #"url\nchelsea.jpg\n"#, "coffee.jpg"] {
+      let run = try run("printf '%b' '\(text)' | darkroom run --quiet - \(Self.samples)", in: folder)
+      #expect(run.status == 0 && run.error == "", "\(run.error)")
+    }
+  }
+
   @Test func `what cannot be one is rejected, and the report says what it was taken for`() throws {
     let folder = try TemporaryFolder()
     let run = try run(#"printf '{"url": "a.jpg"\n{"url": "b.jpg"}\n' | darkroom check -"#, in: folder)

@@ -21,6 +21,8 @@ import Testing
       ("PK\u{3}\u{4}\0\0a.csv", "a ZIP archive"), ("PK,url\n", nil),
       ("\u{FEFF}<!DOCTYPE html><title>Log in</title>", "an HTML page"),
       ("<?xml version=\"1.0\"?>\n<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\">", "a sitemap"),
+      ("<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel>", "a feed (RSS or Atom)"),
+      ("<feed xmlns=\"http://www.w3.org/2005/Atom\">", "a feed (RSS or Atom)"),
       ("<?xml version=\"1.0\"?>\n<sitemapindex>", "a sitemap"), ("<plist><array/></plist>", nil),
       ("\"<html>\"\n", nil), ("url,note\na.jpg,<html>\n", nil), ("", nil),
     ] as [(String, String?)], ["json", "jsonl", "plist", "txt", "csv", "tsv"])
@@ -36,6 +38,18 @@ import Testing
     guard let kind, let format = ManifestFormats.format(of: suffix) else { return }
     let error = ManifestProblem(.syntax, "the file is \(kind.name), not a manifest; \(kind.remedy)", at: .file)
     #expect(throws: error) { try ManifestContent(format: format, file: file, list: nil).read(.pictures) { _ in } }
+  }
+
+  @Test func `a list that is compressed needs the extension`() throws {
+    let folder = try TemporaryFolder()
+    try Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]).write(to: URL(fileURLWithPath: folder.file("list.csv")))
+    #expect(try OtherKind(of: ManifestFile(path: folder.file("list.csv")))?.remedy.contains(".csv.gz") == true)
+  }
+
+  @Test func `lines of JSON need another extension`() throws {
+    let read = try ReadManifest("{\"url\":\"a\"}\n{\"url\":\"b\"}\n", as: "m.json")
+    #expect(read.found == ["syntax @ line 2, column 1"])
+    #expect(read.problems.first?.message.hasSuffix("give the file the extension .jsonl") == true)
   }
 
   @Test func `an old Excel workbook is named, too`() throws {

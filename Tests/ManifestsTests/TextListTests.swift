@@ -12,4 +12,20 @@ import Testing
     let read = try ReadManifest(line + "\n", as: "m.txt")
     #expect(read.problems.isEmpty && read.entries.count == 1)
   }
+
+  @Test(arguments: [
+    "http://h/a.jpg, http://h/b.jpg", "http://h/a.jpg;\thttp://h/b.jpg",
+    "http://h/a.jpg, http://h/b.jpg, http://h/c.jpg",
+  ])
+  func `URLs with commas between them are no mirrors`(line: String) throws {
+    let read = try ReadManifest(line + "\nhttp://h/d.jpg,\n", as: "m.txt")
+    #expect(read.found == ["syntax @ line 1"], "a URL alone may end so: \(read.problems)")
+    #expect(read.problems.first?.message.contains("line of its own") == true)
+  }
+
+  @Test func `a URL that is indented is not called an option`() throws {
+    let read = try ReadManifest("http://h/a.jpg\n  http://h/b.jpg?x=1\n", as: "m.txt")
+    #expect(read.found == ["syntax @ line 2"])
+    #expect(read.problems.first?.message.hasPrefix("remove the blanks before the URL") == true, "\(read.problems)")
+  }
 }

@@ -22,7 +22,7 @@ extension EntryScheduler {
   }
 
   /// Stops starting entries of a job. Those in progress end normally.
-  /// - Returns: The numbers of tries of waiting entries, by position.
+  /// - Returns: The numbers of tries of waiting and deferred entries, by position.
   @discardableResult
   func stop(run: Int, now: Int) -> [Int: Int] {
     jobs[run]?.isStopped = true
@@ -30,10 +30,11 @@ extension EntryScheduler {
     return attempts(run: run)
   }
 
-  /// The numbers of tries of waiting entries of a job, by position.
+  /// The numbers of tries of waiting and deferred entries of a job, by position.
   private func attempts(run: Int) -> [Int: Int] {
     guard let job = jobs[run] else { return [:] }
-    return job.waiting.mapValues(\.attempts).filter { $0.value > 0 }
+    let deferred = job.deferred.entries.map { ($0.position, $0.attempts) }
+    return job.waiting.mapValues(\.attempts).merging(deferred, uniquingKeysWith: max).filter { $0.value > 0 }
   }
 
   /// Finishes an entry that has started and is not tried, because its data cannot be read or its job is cancelled. It

@@ -315,7 +315,7 @@ struct JobPlanner: Sendable {
   /// The warning for a last run with a manifest of another format, since the user may have meant two jobs.
   private func otherManifest(than manifest: JobManifest, of job: LedgerJob) -> ManifestWarning? {
     guard let ended = try? ledger.lastEnded(job: job.name), let last = try? JobManifest(text: ended.details),
-      last.format != manifest.format
+      last.format != manifest.format, !(manifest.isStandardInput && last.isStandardInput)
     else { return nil }
     return ManifestWarning(
       .otherManifest,
@@ -343,4 +343,9 @@ struct JobPlanner: Sendable {
       try index.fill { for output in page { try index.insert(output) } }
     }
   }
+}
+
+extension JobManifest {
+  /// Whether it came from standard input, and had no other name.
+  fileprivate var isStandardInput: Bool { inboxPath == nil && file.hasPrefix(StandardInputManifest.job + ".") }
 }

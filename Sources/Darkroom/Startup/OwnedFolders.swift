@@ -19,7 +19,7 @@ struct OwnedFolders {
   /// Whether `staging` was created by this process: the state folder was not used with this outbox before.
   let isStagingNew: Bool
 
-  /// Problems of the inbox that do no harm.
+  /// Problems of the folders that do no harm.
   let warnings: [String]
 
   private let instances: [InstanceLock]
@@ -44,7 +44,6 @@ struct OwnedFolders {
     outbox = OutboxFolder(
       path: path, handle: try OpenFolder(path),
       pictures: try configuration.shared.map { shared in try OpenFolder(shared.outbox) })
-    warnings = Self.warnings(of: inbox, trouble)
     knownOutboxes = inbox.knownOutboxes
     let known = configuration.replacesOutbox ? nil : knownOutboxes.marker(of: path)
     do {
@@ -74,6 +73,18 @@ struct OwnedFolders {
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
     isStagingNew = !created.isEmpty
+    let hasOtherState = isStagingNew && configuration.shared == nil && Self.hasSeveralStates(hidden)
+    warnings = Self.warnings(of: inbox, trouble) + (hasOtherState ? [Self.otherState(than: state)] : [])
+  }
+
+  /// Whether staging has folders of several state folders.
+  private static func hasSeveralStates(_ hidden: OpenFolder) -> Bool {
+    (try? hidden.folder("staging").names().count > 1) == true
+  }
+
+  private static func otherState(than state: StateFolder) -> String {
+    "the outbox was used with another state folder than \(state.path), which does not know those jobs and results: is --state "
+      + "missing, or another one?"
   }
 
   /// Opens the inbox. One that is missing is created, unless the outbox is another instance's.

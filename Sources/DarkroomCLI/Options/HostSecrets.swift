@@ -77,7 +77,7 @@ struct HostSecrets {
       }
       return text
     } catch let error as SystemError {
-      throw UsageError("\(what) cannot be read: \(path): \(error)")
+      throw UsageError("\(what) cannot be read: \(error)")
     }
   }
 

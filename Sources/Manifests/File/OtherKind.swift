@@ -53,6 +53,9 @@ package struct OtherKind: Error, Equatable {
     if start.starts(with: [0xD0, 0xCF, 0x11, 0xE0]) {
       return OtherKind("a document of Office 97 to 2003 (.xls)", spreadsheetRemedy)
     }
+    if start.starts(with: [0x1F, 0x8B]) {
+      return OtherKind("a gzip file", "append .gz to its name, as in list.csv.gz")
+    }
     guard start.starts(with: [0x50, 0x4B, 0x03, 0x04]) else { return nil }
     let parts = String(decoding: start, as: UTF8.self)
     if ["xl/workbook", "xl/worksheets", "xl/_rels", "xl/theme", "xl/styles"].contains(where: parts.contains) {
@@ -71,6 +74,9 @@ package struct OtherKind: Error, Equatable {
     let text = String(decoding: content, as: UTF8.self).lowercased()
     if ["<urlset", "<sitemapindex"].contains(where: text.contains) {
       return OtherKind("a sitemap", "write the URLs of the pictures into a .txt file, one on each line")
+    }
+    if ["<rss", "<feed"].contains(where: text.contains), !text.contains("<html") {
+      return OtherKind("a feed (RSS or Atom)", "write the URLs of the pictures into a .txt file, one on each line")
     }
     // A property list may quote HTML.
     if text.contains("<plist") { return nil }

@@ -17,6 +17,9 @@ struct JSONManifest: ManifestFormat {
     do {
       let value = try data.withUnsafeBytes { try JSONDocument(parsing: $0, allowingNUL: true).value() }
       return try ManifestTree(value, fields).read(yield)
+    } catch let error as JSONError where error.code == .trailingText {
+      let hint = "if each line is an entry, give the file the extension .jsonl"
+      throw ManifestProblem(JSONError(.syntax, "\(error.message); \(hint)", at: error.location))
     } catch let error as JSONError where error.code != .duplicateKey {
       throw ManifestProblem(error)
     } catch let error as JSONError {

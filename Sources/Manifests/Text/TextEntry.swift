@@ -28,6 +28,12 @@ struct TextEntry {
         .filter { !$0.isEmpty }
     self.line = line
     self.fields = fields
+    // The comma would become part of the first one's name, and the others its mirrors.
+    if alternatives.count > 1, alternatives.dropLast().contains(where: { $0.hasSuffix(",") || $0.hasSuffix(";") }) {
+      let message =
+        "a comma after a \(fields.principalTitle): give each a line of its own; mirrors have only blanks between them"
+      problems.append(ManifestProblem(.syntax, message, at: .line(line)))
+    }
   }
 
   /// The entry as an item of the manifest.
@@ -50,10 +56,11 @@ struct TextEntry {
   /// single alternative may contain spaces, too.
   private static func webAddresses(_ text: Substring) -> [Substring] {
     let words = text.split(separator: " ")
-    let areAddresses = words.allSatisfy { word in
-      ["http://", "https://"].contains { word.prefix($0.count).lowercased() == $0 }
-    }
-    return areAddresses ? words : [text]
+    return words.allSatisfy(isWebAddress) ? words : [text]
+  }
+
+  private static func isWebAddress(_ word: Substring) -> Bool {
+    ["http://", "https://"].contains { word.prefix($0.count).lowercased() == $0 }
   }
 
   /// Reads `NAME=VALUE`; white space around either is removed, as in aria2.
@@ -63,6 +70,11 @@ struct TextEntry {
     let name = String(content[..<(equals ?? content.endIndex)].trimmingBlanks)
     if IgnoredOptions.all.contains(name) {
       return ignored.add(name, value: equals.map { content[$0...] } ?? "", line: line)
+    }
+    if Self.isWebAddress(content) {
+      return report(
+        .syntax, "remove the blanks before the \(fields.principalTitle): an indented line is an option", at: .line(line)
+      )
     }
     guard let equals else { return report(.syntax, "an indented line is an option: NAME=VALUE", at: .line(line)) }
     // An invalid name is not shown: it may be a header without `header=`, with a secret.

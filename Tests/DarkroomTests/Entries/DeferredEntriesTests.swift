@@ -39,6 +39,15 @@ import Testing
     #expect(try jobs.start(now: 9999) == [] && jobs.scheduler.nextChange == nil)
   }
 
+  @Test func `the tries of deferred entries are known when their job is cancelled`() throws {
+    try jobs.add(1, [("a", 2), ("a", 2), ("b", 2)])
+    #expect(try jobs.start() == [0, 1, 2])
+    _ = postpone(0, attempts: 3, wait: 100)
+    jobs.downloadEnded(1, .none)
+    jobs.retry(1, attempts: 1, due: 50, now: 0)
+    #expect(jobs.scheduler.stop(run: 1, now: 10) == [0: 3, 1: 1])
+  }
+
   @Test func `a deferred entry whose host is held waits for the host, and keeps its age`() throws {
     try jobs.add(1, [("a", 2), ("a", 2)])
     #expect(try jobs.start() == [0, 1])
