@@ -81,8 +81,8 @@ package final class Darkroom {
   /// takes 10 to 20 ms to close an inotify descriptor, half as long as a short run takes.
   private var watchBegins = 0.0
 
-  /// After what time the inbox is looked at again before that, at the latest, in seconds.
-  private static let lookInterval = 0.1
+  /// The longest interval of scans before that, in seconds.
+  private static let firstScanInterval = 0.1
 
   /// When the loop last began to wait, as `Clock.monotonicMilliseconds`.
   private var waitBegan = Clock.monotonicMilliseconds
@@ -219,7 +219,7 @@ package final class Darkroom {
     return summary
   }
 
-  /// Waits until those are told that runs have ended who want to know it, up to a limit.
+  /// Waits for notifications and programs of `--exec`, up to a limit.
   private func awaitNotices() throws {
     let began = Clock.monotonicSeconds
     var isReported = false
@@ -228,8 +228,8 @@ package final class Darkroom {
       let now = Clock.monotonicSeconds
       jobs.flow.gate = gate(now)
       writeStatus(now)
-      if !isReported, now - began >= Notices.silence { observe(.awaitingNotices(notices.awaited)) }
-      isReported = now - began >= Notices.silence
+      if !isReported, now - began >= Notices.quietTime { observe(.awaitingNotices(notices.awaited)) }
+      isReported = now - began >= Notices.quietTime
       mailbox.wait(seconds: 0.2)
       for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
     }
@@ -320,7 +320,7 @@ package final class Darkroom {
     jobs.suspension.failures.outboxTrouble = try folders.checkOutbox()
     if let missing = jobs.suspension.failures.outboxTrouble { jobs.suspension.failures.suspect(missing) }
     if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.space.freeForState }
-    watcher.doubt(jobs.table.queue.takeDoubted())
+    watcher.recheck(jobs.table.queue.takeUnsettled())
     var locks: [Lock]?
     do throws(SystemError) {
       let view = try watcher.scan(now: now) { scan in
@@ -372,7 +372,7 @@ package final class Darkroom {
     guard ending == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
     let files = watcher.open(for: WaitLimits.openLimit, now: now)
     if files.isEmpty { return }
-    for file in jobs.table.queue.leave(files).sorted(by: { $0.description < $1.description }) {
+    for file in jobs.table.queue.leaveToNextStart(files).sorted(by: { $0.description < $1.description }) {
       jobs.table.summary.hasLeftOpen = true
       let seconds = WaitLimits.openLimit.formatted()
       observe(
@@ -488,7 +488,7 @@ package final class Darkroom {
     }
     wake(at: jobs.pending.room.nextPaceCheck)
     wake(at: outputs.due(jobs))
-    if now < watchBegins { wake(at: now + Self.lookInterval) }
+    if now < watchBegins { wake(at: now + Self.firstScanInterval) }
     if let ending { return min(wait, max(0.05, ending.deadline - now)) }
     wake(at: jobs.suspension.due)
     if jobs.table.queue.goal != .watch { wake(at: waitLimits.deadline) }

@@ -163,7 +163,7 @@ extension DeliveryQueue {
       try retrying(after: \.isOutOfSpace) { try body() }
     } catch let error as SystemError {
       if error.isOutOfSpace { logs.keep(rows, error) }
-      if logs.waiting[run] == nil { send(.unlogged(run: run, error)) }
+      if logs.waiting[run] == nil { send(.logFailed(run: run, error)) }
     }
   }
 }

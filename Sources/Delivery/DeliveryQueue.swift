@@ -37,7 +37,7 @@ package final class DeliveryQueue: Sendable {
     /// The documents of a run's report may not be durable, and are not recorded. They must be written again.
     case unstaged(run: Int, any Error)
     /// Durable rows could not be added to a run's `entries.jsonl`.
-    case unlogged(run: Int, any Error)
+    case logFailed(run: Int, any Error)
     /// The program must stop, and nothing more is delivered. Sent for each batch from then on.
     case broken(any Error)
   }
@@ -189,7 +189,7 @@ package final class DeliveryQueue: Sendable {
     }
   }
 
-  /// Waits until all submitted items were delivered or rejected.
+  /// Delivers what was submitted, as one batch, and waits for it. What is held stays so.
   package func drain() {
     queue.sync { deliverBatch() }
   }
@@ -203,12 +203,12 @@ package final class DeliveryQueue: Sendable {
   /// Closes the log of a run that will not deliver anything for a while.
   package func rest(run: Int) { logs.rest(run) }
 
-  /// Delivers what was submitted soon: nothing else is in progress that could share the batch.
+  /// Starts the next batch soon: nothing else is in progress that could share the batch.
   /// - Parameter isAlone: Whether nothing else will come, either. Default: no.
-  package func hurry(isAlone: Bool = false) { add(after: isAlone ? Self.noSpacing : Self.urgentSpacing) { _ in } }
+  package func deliverSoon(isAlone: Bool = false) { add(after: isAlone ? Self.noSpacing : Self.urgentSpacing) { _ in } }
 
   /// Whether the next batch is due after `urgentSpacing` or earlier.
-  var isHurried: Bool { waiting.withLock { $0.spacing.map { $0 <= Self.urgentSpacing } == true } }
+  var isDueSoon: Bool { waiting.withLock { $0.spacing.map { $0 <= Self.urgentSpacing } == true } }
 
   /// Whether the next batch is due at once.
   var isAlone: Bool { waiting.withLock { $0.spacing == Self.noSpacing } }

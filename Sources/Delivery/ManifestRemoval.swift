@@ -40,7 +40,7 @@ package enum ManifestRemoval {
       do throws(SystemError) {
         guard let parking = try ParkingFolder(folder, in: inbox, isCreated: true) else { return nil }
         do throws(SystemError) {
-          try parking.takeIn(name)
+          try parking.park(name)
         } catch {
           parking.removeIfEmpty()
           throw error

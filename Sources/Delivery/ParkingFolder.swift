@@ -69,7 +69,7 @@ package struct ParkingFolder {
 
   /// Moves a file from the inbox into the folder.
   /// - Throws: `SystemError`, also when the folder has a file of that name.
-  func takeIn(_ name: String) throws(SystemError) {
+  func park(_ name: String) throws(SystemError) {
     if uninterrupted({ clinux_rename_noreplace(inbox.descriptor, name, folder.descriptor, name) }) == 0 { return }
     guard errno == EINVAL || errno == ENOSYS else { throw failure("renameat2", name) }
     // The file system does not support the flag. Only this program adds names to this folder, so checking before is

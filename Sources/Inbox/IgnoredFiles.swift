@@ -18,7 +18,7 @@ struct IgnoredFiles {
 
   /// How long a new file must exist before a watching process reports it, in seconds. Programs that write files in
   /// place, such as `sed -i`, create temporary files.
-  static let patience = 1.0
+  static let minAge = 1.0
 
   /// The new files that have not been reported yet, with the time of the scan that found them first.
   private var passing: [InboxScan.Ignored: Double] = [:]
@@ -39,12 +39,12 @@ struct IgnoredFiles {
   }
 
   /// When a file found by an earlier scan may have to be reported, as `Clock.monotonicSeconds`; nil when there is none.
-  var due: Double? { passing.values.min().map { $0 + Self.patience } }
+  var due: Double? { passing.values.min().map { $0 + Self.minAge } }
 
   /// Records the result of a scan.
   /// - Parameters:
   ///   - now: As `Clock.monotonicSeconds`.
-  ///   - isPatient: Whether files found after the first scan are reported only if they still exist after `patience`.
+  ///   - isPatient: Whether files found after the first scan are reported only if they still exist after `minAge`.
   ///     Default: no.
   /// - Returns: The files to report. `save` must be called afterwards.
   mutating func update(
@@ -60,7 +60,7 @@ struct IgnoredFiles {
     passing = [:]
     for file in waits ? present : [] {
       guard let since = before[file.reason] ?? (known.contains(file.reason) ? nil : now) else { continue }
-      if now - since < Self.patience { passing[file.reason] = since }
+      if now - since < Self.minAge { passing[file.reason] = since }
     }
     let files = passing.isEmpty ? present : present.filter { passing[$0.reason] == nil }
     let unknown = files.filter { !known.contains($0.reason) || before[$0.reason] != nil }

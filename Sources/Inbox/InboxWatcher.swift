@@ -93,7 +93,7 @@ package final class InboxWatcher {
   package var due: Double { schedule.due }
 
   /// Marks files as not settled after all, so that they are examined again.
-  package func doubt(_ files: [FileName]) { for file in files { settling.doubt(file) } }
+  package func recheck(_ files: [FileName]) { for file in files { settling.recheck(file) } }
 
   /// The manifests that had been open for writing for at least `seconds` at the last scan.
   package func open(for seconds: Double, now: Double) -> Set<FileName> { settling.open(for: seconds, now: now) }

@@ -139,7 +139,7 @@ package struct Configuration: Sendable {
 
   /// How long the queues stay suspended while memory is scarce, in seconds. After that one operation at a time runs. No
   /// option sets it. Default: 60.
-  package var memoryPatience = 60.0
+  package var memoryPauseTime = 60.0
 
   /// The folder that contains the kernel's `/proc` and `/sys`, which are read to detect scarce memory. No option sets
   /// it. Default: the root.

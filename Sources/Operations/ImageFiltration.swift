@@ -280,12 +280,12 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     let slot = try decoding.journal?.enter(
       FiltrationJournal.Key(runID: record.run.runID, position: record.entry.position),
       isCancelled: { self.isCancelled })
-    var isThrough = true
-    defer { if let slot { decoding.journal?.leave(slot, isThrough: isThrough) } }
+    var hasEnded = true
+    defer { if let slot { decoding.journal?.leave(slot, hasEnded: hasEnded) } }
     do {
       return try read()
     } catch let error as ImagingError where error.code == .cancelled {
-      isThrough = false
+      hasEnded = false
       throw error
     }
   }

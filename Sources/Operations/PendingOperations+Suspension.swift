@@ -48,19 +48,19 @@ extension PendingOperations {
   }
 
   /// Cancels entries of a run that have not begun.
-  /// - Parameter isMeant: Selects entries by position.
+  /// - Parameter isIncluded: Selects entries by position.
   /// - Returns: The positions of the selected entries that have begun, including those that wait for their filtration.
-  package func keepBegun(run: Int, where isMeant: (Int) -> Bool) -> Set<Int> {
+  package func keepBegun(run: Int, where isIncluded: (Int) -> Bool) -> Set<Int> {
     let kept = inProgress.filter { id, chain in
-      id.run == run && isMeant(id.position) && !chain.record.cancelUnbegun()
+      id.run == run && isIncluded(id.position) && !chain.record.cancelUnbegun()
     }
     return Set(kept.map(\.key.position))
   }
 
   /// Cancels entries of a run, whether or not they are running.
-  /// - Parameter isMeant: Selects entries by position.
-  package func cancel(run: Int, where isMeant: (Int) -> Bool) {
-    cancel(inProgress.filter { $0.key.run == run && isMeant($0.key.position) }.map { $0.value })
+  /// - Parameter isIncluded: Selects entries by position.
+  package func cancel(run: Int, where isIncluded: (Int) -> Bool) {
+    cancel(inProgress.filter { $0.key.run == run && isIncluded($0.key.position) }.map { $0.value })
   }
 
   package func isInProgress(run: Int) -> Bool { inProgress.keys.contains { $0.run == run } }

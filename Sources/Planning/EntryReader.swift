@@ -229,11 +229,24 @@ struct EntryReader {
     }
   }
 
+  /// A web URL without white space and invisible characters at its ends, which come with a text that is copied from a page.
+  private static func withoutInvisible(_ url: String) -> String {
+    let isKept = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace && !invisible.contains(scalar) }
+    let begun = url.unicodeScalars.drop { !isKept($0) }
+    guard let end = begun.lastIndex(where: isKept), String(begun.prefix(4)).lowercased() == "http" else { return url }
+    return String(begun[...end])
+  }
+
+  /// Zero-width space, marks of direction, word joiner, byte-order mark.
+  private static let invisible: Set<Unicode.Scalar> = ["\u{200b}", "\u{200e}", "\u{200f}", "\u{2060}", "\u{feff}"]
+
   /// A URL without ASCII white space at its ends, as browsers read it (WHATWG URL): a space before the scheme must not
   /// make it a path. Other control characters are kept and fail the entry, since NUL bytes indicate a damaged file.
   private static func trimmed(_ url: String) -> String {
     let bytes = url.utf8
-    guard let first = bytes.first, let last = bytes.last, first <= 0x20 || last <= 0x20 else { return url }
+    guard let first = bytes.first, let last = bytes.last else { return url }
+    if first >= 0x80 || last >= 0x80 { return withoutInvisible(url) }
+    guard first <= 0x20 || last <= 0x20 else { return url }
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) && $0 != 0x0b }
     let begun = bytes.drop(while: isBlank)
     let end = begun.lastIndex { !isBlank($0) }.map(begun.index(after:)) ?? begun.startIndex

@@ -21,7 +21,7 @@ package final class ForkServer: Sendable {
   package static let startOperation = "start"
 
   /// The time limit for the start of a worker, in seconds.
-  private static let patience = 60.0
+  private static let startLimit = 60.0
 
   /// The most workers of one server. They share their address layout, so that an attacker who learns it from one knows it for
   /// the others.
@@ -67,7 +67,7 @@ package final class ForkServer: Sendable {
     guard isSent else { throw failure }
     var (process, greeting): (ChildProcess?, [UInt8]?) = (nil, nil)
     let began = Clock.monotonicSeconds
-    while Clock.monotonicSeconds - began < Self.patience {
+    while Clock.monotonicSeconds - began < Self.startLimit {
       switch own.receive(limit: 1024) {
       case .message(let bytes):
         // The server and the worker write at the same time.

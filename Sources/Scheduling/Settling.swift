@@ -37,7 +37,7 @@ package struct Settling: Sendable {
   package mutating func note(_ notice: FolderNotice) {
     switch notice {
     case .complete(let name): if !isOnNetwork { reported.insert(name) }
-    case .begun(let name): doubt(name)
+    case .begun(let name): recheck(name)
     case .lost:
       reported.removeAll()
       for name in seen.keys { seen[name]?.isSettled = false }
@@ -45,7 +45,7 @@ package struct Settling: Sendable {
   }
 
   /// Examines a settled file again.
-  package mutating func doubt(_ name: FileName) {
+  package mutating func recheck(_ name: FileName) {
     reported.remove(name)
     seen[name]?.isSettled = false
   }

@@ -60,7 +60,7 @@ struct DiskTests {
     try folders.drop("job.txt", Self.pictures.map { $0 + "\n" }.joined())
     let (disk, options) = try disk(full, kilobytes: kilobytes)
     let first = try folders.run(options + ["--lock-wait", "0.2"]).expect(status: 75)
-    #expect(first.error.contains("disk (a write was refused for want of space)"), "\(first.error)")
+    #expect(first.error.contains("disk (a write failed: no space left)"), "\(first.error)")
     #expect(!folders.exists("job/report.json"))
     #expect(try folders.inboxNames() == ["job.txt"])
     try disk.resize(kilobytes: 8192)
@@ -75,7 +75,7 @@ struct DiskTests {
     let (disk, options) = try disk(full, kilobytes: kilobytes)
     let watch = try folders.start("watch", options)
     try folders.drop("job.txt", Self.pictures.map { $0 + "\n" }.joined())
-    #expect(try watch.waitForLine(containing: "paused: disk (a write was refused") != nil)
+    #expect(try watch.waitForLine(containing: "paused: disk (a write failed") != nil)
     try disk.resize(kilobytes: 8192)
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
     let finished = try watch.stop()
@@ -100,7 +100,7 @@ struct DiskTests {
       #expect(try folders.run(options).status == 0)
     } else {
       let watch = try folders.start("watch", options)
-      #expect(try watch.waitForLine(containing: "paused: disk (a write was refused") != nil)
+      #expect(try watch.waitForLine(containing: "paused: disk (a write failed") != nil)
       #expect(!folders.exists("job/report.json"))
       try disk.resize(kilobytes: 8192)
       #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
@@ -116,7 +116,7 @@ struct DiskTests {
     let manifest = folders.folder.file("job.jsonl")
     try JSONSerialization.data(withJSONObject: entry).write(to: URL(fileURLWithPath: manifest))
     let run = try folders.start("run", options + [manifest])
-    #expect(try run.waitForLine(containing: "paused: disk (a write was refused") != nil)
+    #expect(try run.waitForLine(containing: "paused: disk (a write failed") != nil)
     let named = folders.named + ["--state", state]
     func job() throws -> [String: Any]? {
       let status = try DarkroomProcess.run(["status", "--json"] + named)

@@ -61,7 +61,7 @@ import Testing
     ]
     #expect(found == [true, true, false])
     _ = isSettled(manifest, at: 0, writers: .nobody)
-    settling.doubt(FileName("a.txt"))
+    settling.recheck(FileName("a.txt"))
     let doubted = isSettled(manifest, at: 0, writers: .somebody)
     #expect(!doubted)
   }

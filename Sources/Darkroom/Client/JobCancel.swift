@@ -49,8 +49,8 @@ package struct JobCancel {
 
   /// Cancels jobs that are done in shards, and not complete.
   /// - Returns: Their names.
-  private func cancelShards(where isMeant: (String) -> Bool) throws(SystemError) -> Set<String> {
-    let open = SharedOutbox(configuration.outbox).open.filter { isMeant($0.job) }
+  private func cancelShards(where isIncluded: (String) -> Bool) throws(SystemError) -> Set<String> {
+    let open = SharedOutbox(configuration.outbox).open.filter { isIncluded($0.job) }
     for shards in open { try shards.cancel() }
     return Set(open.map(\.job))
   }

@@ -113,8 +113,8 @@ extension Status {
   /// The same for a manifest of a job.
   func whyIgnored(job: String) -> String? { whyIgnored { ManifestFileName($0.file)?.job == job } }
 
-  private func whyIgnored(where isMeant: (Ignored) -> Bool) -> String? {
-    guard running, let file = ignored.first(where: isMeant) else { return nil }
+  private func whyIgnored(where isIncluded: (Ignored) -> Bool) -> String? {
+    guard running, let file = ignored.first(where: isIncluded) else { return nil }
     return "\(file.file) in the inbox is ignored: \(file.why)"
   }
 }

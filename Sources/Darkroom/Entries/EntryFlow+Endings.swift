@@ -40,7 +40,7 @@ extension EntryFlow {
       if live.source != nil { pending.measureSpeed(record.id, bytes: live.usage.bytes) }
       // A failing host does not show how many downloads are possible.
       pending.room.window.ended(
-        isFailure: wasAnswering && !wasSlow && live.failure?.code.mayComeOfLoad == true,
+        isFailure: wasAnswering && !wasSlow && live.failure?.code.mayBeOverload == true,
         isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open, now: Clock.monotonicMilliseconds)
     }
     guard let hold else { return }
@@ -83,7 +83,7 @@ extension EntryFlow {
       isStopping: gate.isStopping || isClosing, now: now)
     if let entries, isClosing, verdict != .deliver || entries.isSource {
       scheduler.giveUp(record.id, now: now, backoff: configuration.backoff)
-      return leave(record, entries)
+      return countAsCancelled(record, entries)
     }
     // A partial download is only used by the next try at the same URL.
     let partial = record.takePartial()

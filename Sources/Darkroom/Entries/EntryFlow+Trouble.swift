@@ -41,7 +41,7 @@ extension EntryFlow {
   }
 
   /// Records the number of tries of an entry that gets no row, because its run is closing.
-  func leave(_ record: PhotoRecord, _ entries: RunEntries) {
+  func countAsCancelled(_ record: PhotoRecord, _ entries: RunEntries) {
     entries.attempts[record.entry.position] = record.attempts
     // Operations may retain the record until their queue is resumed.
     _ = record.takePartial()

@@ -133,7 +133,7 @@ final class EntryFlow {
     // Only now: while entries start, later results share the batch.
     defer {
       if pending.inProgress.isEmpty, undelivered > held {
-        delivery.hurry(isAlone: !hasOthers && runs.values.allSatisfy(\.waitsForDelivery))
+        delivery.deliverSoon(isAlone: !hasOthers && runs.values.allSatisfy(\.waitsForDelivery))
       }
     }
     guard isOpen else { return }
@@ -243,7 +243,7 @@ final class EntryFlow {
     case .held(let count, let obstacles): setHeld(count, obstacles)
     case .failing(let error): suspension.failures.fail(error, now: Clock.monotonicSeconds)
     case .noSpace: suspension.waitForSpace(now: Clock.monotonicSeconds)
-    case .reported, .unstaged, .unlogged, .broken: break
+    case .reported, .unstaged, .logFailed, .broken: break
     }
   }
 
@@ -252,7 +252,7 @@ final class EntryFlow {
     entries?.undelivered -= 1
     let isDependent = dependents.inDelivery.remove(record.id) != nil
     // An entry of a closing run without a row counts as cancelled.
-    if let entries, entries.isClosing { return leave(record, entries) }
+    if let entries, entries.isClosing { return countAsCancelled(record, entries) }
     let failure = record.failure
     if isDependent {
       dependents.reject(record, now: Clock.monotonicMilliseconds)

@@ -20,7 +20,7 @@ extension HostSettings {
 
 extension FailureCode {
   /// Whether the failure may be caused by too many downloads at once.
-  var mayComeOfLoad: Bool {
+  var mayBeOverload: Bool {
     switch self {
     case .download(.connect), .download(.timeout), .io: true
     default: false

@@ -73,13 +73,13 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
     /// Those that earlier processes deferred.
     var deferred: [DeferredEntry] = []
 
-    /// Those that wait for others; nil when none does.
+    /// Entries that wait for others; nil when none does.
     var dependencies: DependencyTracker?
 
     /// Number of variants that wait for others of their entry.
     var heldVariants = 0
 
-    /// Those over which earlier processes ended: they start last.
+    /// Suspects: entries in whose filtration earlier processes crashed. They start last.
     var suspects: [Int] = []
 
     /// Records the run's derived names, with the commit that begins it.

@@ -151,7 +151,7 @@ final class LiveJobs {
       }
     case .unstaged(let run, let error):
       if let run = runs[run] { step(.unstaged(try trouble(.reporting, of: run, error)), of: run.number) }
-    case .unlogged(let run, let error):
+    case .logFailed(let run, let error):
       observe(.warning("entries.jsonl of job \(runs[run]?.name ?? "") lacks rows: \(error)"))
     case .broken(let error): throw error
     }

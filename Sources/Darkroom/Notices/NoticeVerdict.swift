@@ -21,7 +21,7 @@ enum NoticeVerdict: Equatable {
   case leave
 
   /// How long after the end of its run a notice is given up, in milliseconds.
-  static let patience = 24 * 3600 * 1000
+  static let lifetime = 24 * 3600 * 1000
 
   /// The longest wait between two tries, in seconds; and the longest that a receiver may ask for.
   static let maxWait = 600.0
@@ -40,7 +40,7 @@ enum NoticeVerdict: Equatable {
       let due = now + Int(seconds * 1000)
       next.due = due
       self =
-        due - (notice.ended ?? now) > Self.patience
+        due - (notice.ended ?? now) > Self.lifetime
         ? .giveUp(why: "\(why), after \(next.attempts.of("try", "tries")) in 24 hours")
         : .retry(next, why: why, seconds: seconds)
     }
@@ -49,8 +49,8 @@ enum NoticeVerdict: Equatable {
   /// 1, 2, 4… seconds.
   static func wait(attempts: Int) -> Double { min(maxWait, Double(1 << min(max(0, attempts - 1), 20))) }
 
-  /// How long until a notice is due, in seconds; 0 when it is. A time that no try has set is one of a clock that was set back
-  /// since, and is due.
+  /// How long until a notice is due, in seconds; 0 when it is. A time beyond the longest wait means that the clock was set back:
+  /// the notice is due.
   static func wait(for notice: LedgerNotice, now: Int) -> Double {
     let seconds = Double((notice.due ?? now) - now) / 1000
     return (0...maxAsked).contains(seconds) ? seconds : 0

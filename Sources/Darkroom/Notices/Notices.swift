@@ -5,10 +5,10 @@ import System
 /// What is done when runs have ended: requests to a receiver, and runs of a program. Used on the thread of `Darkroom`.
 final class Notices {
   /// How long `run` waits at its end for the receiver, in seconds. Programs have their own limit.
-  static let patience = 30.0
+  static let waitAtEnd = 30.0
 
   /// After how long the wait at the end of the program is reported, in seconds.
-  static let silence = 2.0
+  static let quietTime = 2.0
 
   private let notifications: NoticeQueue
   private let programs: NoticeQueue
@@ -53,7 +53,7 @@ final class Notices {
   ///     was not asked to stop.
   ///   - began: When the wait began.
   func isAwaited(since began: Double, deadline: Double?, now: Double) -> Bool {
-    let limit = began + Self.patience
+    let limit = began + Self.waitAtEnd
     guard let deadline else { return programs.hasWork(by: now) || now < limit && notifications.hasWork(by: limit) }
     return now < deadline && (programs.hasWork(by: now) || now < limit && notifications.hasWork(by: now))
   }

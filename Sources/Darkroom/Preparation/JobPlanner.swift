@@ -237,12 +237,12 @@ struct JobPlanner: Sendable {
       try rows.take(for: &job)
     }
     if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
-    let isFine = findings.problems.isEmpty
-    if isFine, let source = findings.source {
+    let isAccepted = findings.problems.isEmpty
+    if isAccepted, let source = findings.source {
       let plan = try planSource(source, task, run, index, findings, unsynced)
       return plan.source == nil ? plan : try planFolder(findings.folder, in: folder, task, plan, unsynced)
     }
-    let changedNames = isFine ? try namesToRecord(of: index, task, takenFrom: names) : []
+    let changedNames = isAccepted ? try namesToRecord(of: index, task, takenFrom: names) : []
     if lastRun != nil, let warning = otherManifest(than: manifest, of: job) { findings.warnings.append(warning) }
     if earlier.hasFailures, let lastRun { try copyFailures(of: lastRun, to: index) }
     if task.isReplacement { try index.prepareNames() }
@@ -251,16 +251,17 @@ struct JobPlanner: Sendable {
     let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: earlier.hasFailures, sources: sources)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     if earlier.hasOutputs { try copyOutputs(of: job, to: index) }
-    var start = isFine ? try self.start(of: job, run, index, isReplacement: task.isReplacement) : Plan.Start()
+    var start = isAccepted ? try self.start(of: job, run, index, isReplacement: task.isReplacement) : Plan.Start()
     start.names = changedNames
-    if isFine, !task.isReplacement {
+    if isAccepted, !task.isReplacement {
       // Creates the log, so that users can follow it from the beginning.
       _ = try folder.open(appending: Folder.name(of: run.folder.entriesLog))
     }
     findings.newWarnings = findings.warnings.filter { ManifestWarning.isNew($0.message, after: reported) }
     return Plan(
       job: job, run: run, manifest: manifest, index: index, total: total,
-      next: try finishing(job) ?? (isFine ? .work : .reject), findings: findings, earlier: earlier, sources: sources,
+      next: try finishing(job) ?? (isAccepted ? .work : .reject), findings: findings, earlier: earlier,
+      sources: sources,
       tally: tally, start: start, pauses: try pauses(of: task), unsynced: unsynced)
   }
 

@@ -2,8 +2,8 @@ import Foundation
 import Model
 import Synchronization
 
-/// Names the runs that are accepted: behind the earlier runs of their jobs, also after the clock was set back. Only then are those looked
-/// up.
+/// Creates the IDs of accepted runs, which sort after the earlier runs of their jobs, also after the clock was set back. Only then
+/// are earlier runs looked up.
 final class RunNames: Sendable {
   private let findNewest: @Sendable () throws -> String?
 

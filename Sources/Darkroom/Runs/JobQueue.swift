@@ -151,7 +151,7 @@ struct JobQueue {
   }
 
   /// Ignores this version of the file.
-  mutating func pass(_ file: String, identity: String) {
+  mutating func ignore(_ file: String, identity: String) {
     let key = FileName(file)
     handled.insert(key, identity: identity)
     // Another file may have the name now.
@@ -162,15 +162,15 @@ struct JobQueue {
   mutating func inboxReturned() { handled.removeAll() }
 
   /// Settled files that turned out not to be settled when they were accepted.
-  private var doubted: [FileName] = []
+  private var unsettled: [FileName] = []
 
   /// Records that a file is not settled after all.
-  mutating func doubt(_ manifest: InboxScan.Manifest) { doubted.append(manifest.key) }
+  mutating func recheck(_ manifest: InboxScan.Manifest) { unsettled.append(manifest.key) }
 
   /// Removes and returns the files that must be examined again.
-  mutating func takeDoubted() -> [FileName] {
-    defer { doubted = [] }
-    return doubted
+  mutating func takeUnsettled() -> [FileName] {
+    defer { unsettled = [] }
+    return unsettled
   }
 
   /// The keys of the requests to cancel at the last scan, see `CancelRequest`: runs, and manifests without one.
@@ -280,7 +280,7 @@ struct JobQueue {
 
   /// Leaves manifests that are not settled for the next start of `run`.
   /// - Returns: The manifests among them that would have been processed.
-  mutating func leave(_ files: Set<FileName>) -> Set<FileName> {
+  mutating func leaveToNextStart(_ files: Set<FileName>) -> Set<FileName> {
     guard case .inbox = goal, let left = wanted?.intersection(files), !left.isEmpty else { return [] }
     wanted?.subtract(left)
     for key in left { scan?.open[key] = nil }

@@ -121,7 +121,7 @@ extension RunTable {
     // Of several runs of a job, the last one's manifest may be in the inbox.
     for run in runs.values.sorted(by: { $0.order < $1.order }) {
       guard let manifest = run.accepted?.manifest, manifest.inboxPath != nil else { continue }
-      queue.pass(manifest.file, identity: manifest.identity)
+      queue.ignore(manifest.file, identity: manifest.identity)
     }
   }
 

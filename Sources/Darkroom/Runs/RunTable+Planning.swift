@@ -22,7 +22,7 @@ extension RunTable {
     runs[run.number] = run
     // If this run is accepted again, the file may belong to a later one.
     let isLast = !runs.values.contains { $0.order > run.order && $0.name == run.name }
-    if isLast, manifest.inboxPath != nil { queue.pass(manifest.file, identity: manifest.identity) }
+    if isLast, manifest.inboxPath != nil { queue.ignore(manifest.file, identity: manifest.identity) }
     findRequest(for: run)
     return [.observe(.jobAccepted(job: job.name, file: manifest.file))]
   }
@@ -64,7 +64,7 @@ extension RunTable {
       return [.ended(runID: runID)]
     case .notSettled:
       runs[run.number] = nil
-      if case .dropped(let manifest) = run.source { queue.doubt(manifest) }
+      if case .dropped(let manifest) = run.source { queue.recheck(manifest) }
     case .setAside(let damaged):
       // Its manifest, if it is still in the inbox, is a new job.
       summary.hadTrouble = true
@@ -73,7 +73,7 @@ extension RunTable {
     case .alreadyDone(let trouble):
       runs[run.number] = nil
       guard case .dropped(let manifest) = run.source else { return [] }
-      queue.pass(manifest.file, identity: manifest.identity.text)
+      queue.ignore(manifest.file, identity: manifest.identity.text)
       guard let trouble else { return [] }
       keepManifest(manifest.file, of: manifest.job, identity: manifest.identity.text, trouble)
       return [.observe(.warning("\(manifest.file) is done, and cannot be moved out of the inbox: \(trouble)"))]

@@ -48,7 +48,7 @@ extension RunTable {
       if run.accepted != nil {
         queue.block(run.name)
       } else if case .dropped(let manifest) = run.source {
-        queue.pass(manifest.file, identity: manifest.identity.text)
+        queue.ignore(manifest.file, identity: manifest.identity.text)
       }
       let warning = Effect.observe(.warning("\(run.what(work)) cannot be worked on now: \(reason)"))
       return [warning] + (isPlanning ? [] : [.removeEntries(run: number)]) + remove(number)

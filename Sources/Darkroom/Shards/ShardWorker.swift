@@ -12,10 +12,10 @@ package struct ShardWorker {
     /// The failed results of these.
     package var failed = 0
 
-    /// Those that it has begun, and that are not complete, with the summaries of their runs.
+    /// Shards that were started and not completed, with the summaries of their runs.
     package var unfinished: [Int: Darkroom.Summary] = [:]
 
-    /// Those that cannot be begun: why.
+    /// Why shards cannot be started.
     package var broken: [Int: String] = [:]
 
     /// Those that other processes do, with what is known of these.
@@ -64,7 +64,7 @@ package struct ShardWorker {
   ///   - number: The only shard to do. Default: nil, all, the largest first.
   ///   - perform: Runs a shard's manifest.
   ///   - wait: Waits for a number of seconds, and returns whether to go on.
-  ///   - note: Called with what a person may want to know.
+  ///   - note: Called with progress messages.
   /// - Throws: `StopError`, `SystemError` and the errors of `perform`.
   package func work(
     on number: Int?, perform: Perform, wait: (Double) -> Bool, note: (String) -> Void
@@ -83,7 +83,7 @@ package struct ShardWorker {
     while !open.isEmpty {
       var round = Round()
       for shard in open {
-        guard !shards.isCancelled, wait(0), !isOutOfTime, try look(at: shard, &work, &round, perform, note) else {
+        guard !shards.isCancelled, wait(0), !isOutOfTime, try examine(at: shard, &work, &round, perform, note) else {
           work.outcome.isStopped = true
           return work.outcome
         }
@@ -120,10 +120,10 @@ package struct ShardWorker {
     var time: Double?
   }
 
-  /// Looks at a shard, and runs it if nobody else does.
-  /// - Parameter note: Called with what a person may want to know.
+  /// Examines a shard, and runs it if nobody else does.
+  /// - Parameter note: Called with progress messages.
   /// - Returns: Whether to go on with the others.
-  private func look(
+  private func examine(
     at shard: Int, _ work: inout Work, _ round: inout Round, _ perform: Perform, _ note: (String) -> Void
   ) throws -> Bool {
     do {

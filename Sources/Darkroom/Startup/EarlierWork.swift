@@ -6,7 +6,7 @@ import Model
 import Operations
 import System
 
-/// What earlier processes left to be done, put in order.
+/// The unfinished work of earlier processes, once it is recovered.
 struct EarlierWork {
   let unfinished: [(job: LedgerJob, manifest: JobManifest)]
 
@@ -17,7 +17,7 @@ struct EarlierWork {
   /// Which entries were being filtered; nil when it cannot be kept.
   let journal: FiltrationJournal?
 
-  /// What could not be put in order, a message each.
+  /// The problems of the recovery, a message each.
   let troubles: [String]
 
   /// Sets damaged jobs aside, completes removals of manifests, and removes orphaned files.
@@ -65,7 +65,7 @@ struct EarlierWork {
   }
 
   /// Checks that the outbox may be the one in which an earlier process was about to deliver something: when it is not
-  /// mounted, all that was delivered would seem to have been taken away.
+  /// mounted, recovery would take all results for delivered and removed.
   /// - Throws: `StopError.outbox`.
   private static func checkIntents(_ unfinished: [LedgerJob], _ ledger: Ledger, staging: String) throws {
     guard try unfinished.contains(where: { try !$0.documents.isEmpty || !ledger.intended(run: $0.runID).isEmpty })

@@ -38,7 +38,7 @@ struct OwnedFolders {
   init(_ configuration: Configuration) throws {
     inbox = try Self.openInbox(configuration)
     let trouble = try inbox.own()
-    // Who does not become the instance creates nothing.
+    // Created only after the lock of the inbox is held.
     if configuration.newFolders.contains(configuration.outbox) { try Folder.create(configuration.outbox) }
     let path = try Folder.resolved(configuration.outbox)
     outbox = OutboxFolder(

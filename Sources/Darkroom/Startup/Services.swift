@@ -19,10 +19,10 @@ final class Services {
 
   /// How many jobs may be live.
   struct Limits {
-    /// Those that do something, and those that have yielded their slot.
+    /// Active jobs, with a slot or after they have yielded it.
     let live: Int
 
-    /// The same, and those that only wait: they need a descriptor each, or none.
+    /// All jobs. Those that only wait need a descriptor each, or none.
     var total: Int { 4 * live }
 
     init(_ configuration: Configuration) { live = max(configuration.jobs, min(1024, DescriptorLimit.current / 16)) }
@@ -51,7 +51,7 @@ final class Services {
     earlier = try EarlierWork(folders, ledger)
     runNames = RunNames(findNewest: ledger.newestRun)
     try ledger.removeNotices(
-      endedBefore: Clock.wallMilliseconds - NoticeVerdict.patience, except: configuration.notices)
+      endedBefore: Clock.wallMilliseconds - NoticeVerdict.lifetime, except: configuration.notices)
     cacheSize = configuration.cacheSize
     downloads = DownloadCache(
       folder: folders.state.cache, limit: cacheSize, unfinished: Set(earlier.unfinished.map(\.job.runID)),
@@ -82,7 +82,7 @@ final class Services {
       queue: JobQueue(goal: .watch, unfinished: earlier.unfinished), pending: pending, delivery: delivery,
       suspension: Suspension(
         outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree,
-        memory: MemoryWatch(patience: configuration.memoryPatience) { [root = configuration.kernelRoot] in
+        memory: MemoryWatch(fullPauseTime: configuration.memoryPauseTime) { [root = configuration.kernelRoot] in
           MemoryReading(root: root)
         }),
       planner: planner(configuration, delivery), lastActive: lastActive, observe: observe,
@@ -116,7 +116,7 @@ final class Services {
     cache?.resize(to: cacheSize)
   }
 
-  /// Makes what writes the gallery.
+  /// Creates the gallery writer.
   /// - Parameter boot: Tells this start of the machine from others.
   func galleryWriter(boot: String) -> GalleryWriter {
     let ended = FinishedJobs(outbox: folders.outbox.path)

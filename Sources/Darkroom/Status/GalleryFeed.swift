@@ -8,7 +8,7 @@ import System
 /// Passes the contents of the pages to `GalleryWriter`. Used on the thread of `Darkroom`.
 final class GalleryFeed {
   /// How long a job must run before it gets a page, in seconds.
-  static let patience = 2.0
+  static let minAge = 2.0
 
   private let inbox: String
   private let make: () -> GalleryWriter
@@ -51,7 +51,7 @@ final class GalleryFeed {
       return
     }
     let page = page(jobs, status)
-    let live = jobs.table.inOrder.filter { now - $0.since >= Self.patience }.compactMap { job($0, jobs, page.paused) }
+    let live = jobs.table.inOrder.filter { now - $0.since >= Self.minAge }.compactMap { job($0, jobs, page.paused) }
     guard page != last || page.hasRuns || writer.isBehind else {
       next = now + GalleryPages.spacing / 10
       return
@@ -69,7 +69,7 @@ final class GalleryFeed {
       page.live[index].state = "waiting"
       (page.live[index].rate, page.live[index].remaining) = (nil, nil)
     }
-    let live = jobs.table.inOrder.filter { now - $0.since >= Self.patience }
+    let live = jobs.table.inOrder.filter { now - $0.since >= Self.minAge }
       .compactMap { job($0, jobs, page.paused, isLast: true) }
     writer.close(.init(page: page, jobs: live, isLast: true))
   }

@@ -31,8 +31,7 @@ struct FreeSpace {
   /// Whether the cache is being cleared to make room: nothing begins until then.
   var awaitsRoom: Bool { room == .clearing }
 
-  /// Checks for low disk space, and clears the cache before that suspends the queues: earlier downloads are worth less than
-  /// the jobs.
+  /// Checks for low disk space: clears the cache first, and suspends the queues only if that is not enough.
   /// - Returns: Why the queues are suspended; nil when there is room, or may be once the cache is cleared.
   mutating func check() -> String? {
     for (folder, name) in [(outbox, "outbox"), (state, "state folder")] {
@@ -72,7 +71,7 @@ struct FreeSpace {
     let mayStart = entryRoom.mayStart(inProgress: inProgress, now: now) { [read, outbox, state, minFree] in
       min(read(outbox), read(state)) - minFree
     }
-    // Then less is free than should be.
+    // Less than `--min-free` is free already.
     if !mayStart, inProgress == 0 { needsScan = true }
     return mayStart
   }

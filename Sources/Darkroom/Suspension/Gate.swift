@@ -15,16 +15,16 @@ struct Gate: Equatable {
   /// Whether memory is scarce, also before that suspends the queues.
   var isShortOfMemory = false
 
-  /// Whether nothing but memory is in the way, and has been for so long that one entry at a time goes on.
+  /// Whether scarce memory is the only cause, and has lasted long enough to let one entry at a time start.
   var allowsOne = false
 
-  /// Whether the disk is among what suspends the queues, or it is open still if there is room on it.
+  /// Whether the disk is a cause, or the result of its check is awaited.
   var isShortOfSpace = false
 
-  /// Whether it is open still if there is room on the disk: nothing begins until then.
+  /// Whether the result of the disk check is awaited, while the cache is cleared: nothing begins until then.
   var awaitsRoom = false
 
-  /// Whether a write was refused just now for want of space.
+  /// Whether a write has just failed for want of space.
   var wasRefused = false
 
   var isStopping: Bool { stop != nil }
@@ -39,10 +39,10 @@ struct Gate: Equatable {
   /// Whether manifests may be planned, and planned jobs begin: they take room, too.
   var mayPlan: Bool { mayClose && !isShortOfSpace }
 
-  /// Whether a run may be cancelled. What waits for that need not be written.
+  /// Whether a run may be cancelled: its waiting entries then need no disk.
   var mayCancel: Bool { !isStopping }
 
-  /// Whether a manifest may take the place of another one's, and what was not done of a run be recorded.
+  /// Whether replacements may take effect, and cancelled rows be recorded.
   var mayClose: Bool { !isStopping && !wasRefused }
 
   /// Whether the report of a run may be written all of whose rows are durable: that takes no longer than what is in progress.

@@ -1,14 +1,14 @@
 import Model
 import Scheduling
 
-/// Whatever waits for better times, why, and until when it is tried again. What fails again in a row waits longer.
+/// Work that failed and is tried again: the reason, and the time of the next try. The wait grows with each failure in a row.
 struct Holds {
   enum Subject: Hashable {
     /// The planning of a job, by its name.
     case planning(String)
     /// The index of a run, by its run ID.
     case index(String)
-    /// What ends a run: its last rows, its report, the removal of its manifest.
+    /// The end of a run: its last rows, its report, the removal of its manifest.
     case ending(Int)
     /// The delivery of a run's results.
     case results(Int)
@@ -123,8 +123,8 @@ struct Holds {
     }.map(\.value.reason).min()
   }
 
-  /// When the first of what is meant may be tried again, as `Clock.monotonicSeconds`; nil when nothing is held.
-  func nextDue(where isMeant: (Subject) -> Bool) -> Double? {
-    holds.compactMap { $0.value.space == nil && isMeant($0.key) ? $0.value.due : nil }.min()
+  /// The time of the first try of the selected subjects, as `Clock.monotonicSeconds`; nil when none is held.
+  func nextDue(where isIncluded: (Subject) -> Bool) -> Double? {
+    holds.compactMap { $0.value.space == nil && isIncluded($0.key) ? $0.value.due : nil }.min()
   }
 }

@@ -6,13 +6,13 @@ struct MachineFailures {
   /// Why the outbox is not where it was, as of the last scan; nil when it is.
   var outboxTrouble: StopError?
 
-  /// An error of the machine's that was met since everything could be written.
+  /// The last error of the machine since a successful write.
   private var suspected: String?
 
-  /// Why nothing can be recorded, and until when that is taken to be so, as `Clock.monotonicSeconds`.
+  /// Why nothing can be recorded, and when that assumption expires, as `Clock.monotonicSeconds`.
   private var failing: (reason: String, until: Double, isOfDisk: Bool)?
 
-  /// Until when the queues are suspended because a write was refused for want of space, as `Clock.monotonicSeconds`.
+  /// Until when the queues are suspended because a write failed for want of space, as `Clock.monotonicSeconds`.
   private(set) var diskFullUntil = 0.0
 
   /// Since when, as `Clock.monotonicMilliseconds`, writing has failed for want of space without a success in between.
@@ -27,8 +27,8 @@ struct MachineFailures {
   /// - Parameter now: Seconds of the monotonic clock.
   init(now: Double) { lastWritten = now }
 
-  /// Records an error of the machine's. If nothing else can be written either, the queues are suspended until it can; not
-  /// for want of descriptors or memory, which what goes on gives back.
+  /// Records an error of the machine. If nothing else can be written either, the queues are suspended until it can; not for
+  /// want of descriptors or memory, which running operations release.
   mutating func suspect(_ error: any Error) {
     if suspected == nil { needsScan = true }
     suspected = "\(error)"
@@ -55,7 +55,7 @@ struct MachineFailures {
   /// Checks why nothing can be written; nil when something can.
   /// - Parameter probe: Tries to write, and returns why that fails. Called only after an error.
   mutating func check(now: Double, probe: () -> SystemError?) -> String? {
-    // That explains every other error.
+    // A missing outbox is the cause of the other errors.
     if let outboxTrouble { return "\(outboxTrouble); nothing is lost, and the work goes on when it is back" }
     if let failing, failing.isOfDisk, now < failing.until { return failing.reason }
     guard suspected != nil else { return nil }

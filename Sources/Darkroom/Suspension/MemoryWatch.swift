@@ -10,22 +10,22 @@ struct MemoryWatch {
   /// Whether memory is scarce, whether or not the queues are suspended already.
   var isScarce: Bool { pressure.since != nil }
 
-  /// Whether memory has become scarce, or is so no more, since the causes of pauses were checked.
+  /// Whether memory has become scarce or sufficient since the causes of pauses were checked.
   var needsScan = false
   private let read: () -> MemoryReading
 
   /// When it reads again, as `Clock.monotonicMilliseconds`; nil while no job is live.
   private(set) var due: Int?
 
-  /// How far readings are apart, in milliseconds.
+  /// The interval of readings, in milliseconds.
   static let interval = 1000
 
   /// - Parameters:
-  ///   - patience: How long nothing goes on while memory is scarce, in seconds.
+  ///   - fullPauseTime: How long nothing starts while memory is scarce, in seconds.
   ///   - read: Returns what the kernel says.
-  init(patience: Double = 60, read: @escaping () -> MemoryReading) {
+  init(fullPauseTime: Double = 60, read: @escaping () -> MemoryReading) {
     self.read = read
-    pressure.patience = Int(patience * 1000)
+    pressure.fullPauseTime = Int(fullPauseTime * 1000)
   }
 
   /// Reads when that is due.
@@ -37,7 +37,7 @@ struct MemoryWatch {
       return
     }
     guard due.map({ $0 <= now }) ?? true else { return }
-    due = now + min(Self.interval, max(20, pressure.patience / 4))
+    due = now + min(Self.interval, max(20, pressure.fullPauseTime / 4))
     pressure.update(read(), now: now)
   }
 }
@@ -54,8 +54,8 @@ struct MemoryPressure: Sendable, Equatable {
   /// Memory is scarce when a control group uses this share of its limit, in percent.
   static let fullness = 95.0
 
-  /// How long nothing at all goes on, in milliseconds: what is short of memory may be another program, and stay so.
-  var patience = 60_000
+  /// How long nothing starts, in milliseconds: another program may be short of memory, and stay so.
+  var fullPauseTime = 60_000
 
   /// Since when memory is scarce, in milliseconds; nil while there is enough.
   private(set) var since: Int?
@@ -78,7 +78,7 @@ struct MemoryPressure: Sendable, Equatable {
   }
 
   /// Whether one operation at a time goes on, although memory is scarce.
-  func allowsOne(now: Int) -> Bool { since.map { now - $0 >= patience } ?? false }
+  func allowsOne(now: Int) -> Bool { since.map { now - $0 >= fullPauseTime } ?? false }
 
   /// Why the queues are suspended; nil while there is enough memory.
   func reason(now: Int) -> String? {

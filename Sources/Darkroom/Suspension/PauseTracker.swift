@@ -70,11 +70,11 @@ struct PauseTracker {
   private static func key(_ cause: PauseCause) -> String { cause.kind + "/" + cause.lock }
 }
 
-/// A clock that stands still during pauses, in milliseconds.
+/// A clock that stops during pauses, in milliseconds.
 struct ActiveTime: Equatable {
   private var paused = 0
 
-  /// Since when it has stood still; nil while it runs.
+  /// When it stopped; nil while it runs.
   private(set) var since: Int?
 
   /// Records the beginning of a pause, or its end.
@@ -89,6 +89,6 @@ struct ActiveTime: Equatable {
 
   func now(_ now: Int) -> Int { (since ?? now) - paused }
 
-  /// How long it has stood still, all in all.
+  /// The total time of pauses.
   func paused(_ now: Int) -> Int { paused + (since.map { now - $0 } ?? 0) }
 }

@@ -69,7 +69,7 @@ final class Suspension {
       return WriteProbe.failure(in: [(outbox.path, staging), (state.jobs, "")])
     }
     if let reason = failure ?? space.check() { return reason }
-    return !space.awaitsRoom && now < failures.diskFullUntil ? "a write was refused for want of space" : nil
+    return !space.awaitsRoom && now < failures.diskFullUntil ? "a write failed: no space left" : nil
   }
 
   /// Suspends the queues for a while because something could not be written for want of space.

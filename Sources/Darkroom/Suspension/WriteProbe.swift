@@ -1,6 +1,6 @@
 import System
 
-/// Finds out whether files can be written: after an error of one file it tells whether all are concerned.
+/// Checks whether files can be written, which distinguishes a failing disk from one failing file.
 enum WriteProbe {
   static let name = ".probe"
 

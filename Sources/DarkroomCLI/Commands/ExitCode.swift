@@ -18,14 +18,15 @@ enum ExitCode: Int32, Sendable, CaseIterable {
   var summary: String {
     switch self {
     case .success: "every entry succeeded, or there was nothing to do"
-    case .entriesFailed: "at least one entry failed or was cancelled"
+    case .entriesFailed: "at least one entry failed or was cancelled, or a job has none (--fail-empty)"
     case .usage: "the command line cannot be understood"
     case .rejected: "at least one manifest was rejected"
     case .missing: "a named manifest, folder or job does not exist or cannot be read"
     case .internalError: "internal error"
-    case .cannotWrite: "the outbox, or standard output, cannot be written"
+    case .cannotWrite: "the outbox, the ledger or standard output cannot be written, or the outbox was replaced"
     case .tryAgain:
-      "try again later: another instance runs, --lock-wait or --max-duration ran out, or the disk was full at the start"
+      "try again later: another instance runs, --lock-wait, --outage-wait, --max-duration or the --timeout of wait ran "
+        + "out, a job waits for an option, or the disk was full at the start"
     case .interrupted: "stopped by SIGINT (run)"
     case .terminated: "stopped by SIGTERM (run)"
     }

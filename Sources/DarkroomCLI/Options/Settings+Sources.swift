@@ -16,7 +16,7 @@ extension Settings {
       configuration.slowAfter = seconds
     }
     if let seconds = environment["DARKROOM_TEST_MEMORY_PATIENCE"].flatMap(Double.init), seconds > 0, seconds < 1e9 {
-      configuration.memoryPatience = seconds
+      configuration.memoryPauseTime = seconds
     }
     if let root = environment["DARKROOM_TEST_KERNEL_ROOT"] { configuration.kernelRoot = root }
     let given = Set(arguments.options.map(\.name))

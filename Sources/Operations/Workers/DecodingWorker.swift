@@ -86,7 +86,7 @@ package struct DecodingWorker {
     guard needsGrant else { return }
     guard let (answer, _) = socket.receiveWithDescriptors() else { _exit(0) }
     // The parent reports the reason.
-    guard answer == [1] else { throw ImagingError(code: .imageTooLarge, message: "no leave to take memory") }
+    guard answer == [1] else { throw ImagingError(code: .imageTooLarge, message: "memory was not granted") }
   }
 
   /// Parses a recipe, or reuses the last one, since most entries have the same.

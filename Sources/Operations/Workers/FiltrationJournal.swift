@@ -163,9 +163,9 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
   }
 
   /// Records that an entry is not being filtered any more.
-  /// - Parameter isThrough: Whether the filtration has ended, successfully or not, without being cancelled. Its count
+  /// - Parameter hasEnded: Whether the filtration has ended, successfully or not, without being cancelled. Its count
   ///   is then reset. Default: true.
-  func leave(_ slot: Int, isThrough: Bool = true) {
+  func leave(_ slot: Int, hasEnded: Bool = true) {
     write("", to: slot)
     changed.lock()
     let key = used.removeValue(forKey: slot)
@@ -174,7 +174,7 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
     let isCounted = key.map { crashes[$0] != nil } ?? false
     if waiting > 0 { changed.broadcast() }
     changed.unlock()
-    if let key, isThrough, isCounted { forget(key) }
+    if let key, hasEnded, isCounted { forget(key) }
   }
 
   /// Removes the slots before the program ends in order or with an error of its own, for which entries are not to

@@ -58,7 +58,7 @@ enum WorkerLoss: Error, Equatable {
       ImagingError(code: .decoderCrashed, message: "the decoder took more than \(Int(seconds)) s of processor time")
     case .silent(let seconds, _):
       ImagingError(code: .decoderCrashed, message: "the decoder did not answer for \(Int(seconds)) s")
-    case .garbage: ImagingError(code: .decoderCrashed, message: "the decoder said what no decoder says")
+    case .garbage: ImagingError(code: .decoderCrashed, message: "the decoder sent an invalid message")
     }
   }
 

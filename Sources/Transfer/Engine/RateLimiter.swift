@@ -34,7 +34,7 @@ final class RateLimiter<ID: Hashable> {
   private(set) var due = Double.infinity
 
   /// - Parameters:
-  ///   - now: In seconds, of the clock of all methods; it must not jump.
+  ///   - total: The limit of all transfers together, in bytes per second. `nil`: none.
   ///   - now: In seconds, of the clock that all methods use; it must not jump.
   init(total: Int?, now: Double) { self.total = total.map { ByteBudget(rate: $0, now: now) } }
 

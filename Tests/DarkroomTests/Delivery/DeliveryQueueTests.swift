@@ -73,11 +73,11 @@ import TestSupport
     let commits = CommitCounter(deliveries.state)
     for record in records {
       queue.deliver(record, isUrgent: false)
-      queue.hurry()
+      queue.deliverSoon()
     }
     deliveries.release()
     #expect(deliveries.wait(records: 3).rows.allSatisfy { $0.state == .filtered })
-    queue.hurry()
+    queue.deliverSoon()
     queue.drain()
     #expect(commits.count() == 2, "the intents, and the ends")
   }
@@ -271,7 +271,7 @@ import TestSupport
     deliveries.release()
     let sent = deliveries.wait(records: 2)
     #expect(sent.committed.count == 2 && sent.broken == nil)
-    #expect((sent.unlogged as? SystemError)?.description.contains("job-1/entries.jsonl") == true)
+    #expect((sent.logFailed as? SystemError)?.description.contains("job-1/entries.jsonl") == true)
     #expect(try deliveries.log(runs[1]).map(\.index) == [0])
   }
 

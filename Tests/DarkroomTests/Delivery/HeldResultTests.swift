@@ -77,7 +77,7 @@ struct HeldResultTests {
     let run = try deliveries.run(1)
     let immutable = try ImmutableFolder(deliveries.root.file("out/job-1"))
     for position in 0..<2 { queue.deliver(try deliveries.failed(position, of: run), isUrgent: true) }
-    #expect(deliveries.wait(records: 2).unlogged == nil)
+    #expect(deliveries.wait(records: 2).logFailed == nil)
     queue.deliver(try deliveries.report(run))
     #expect(throws: SystemError.self) { try deliveries.wait(reports: 1).reported[1]?.get() }
     immutable.release()

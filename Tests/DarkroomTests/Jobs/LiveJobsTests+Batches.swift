@@ -28,11 +28,11 @@ extension LiveJobsTests {
     jobs.act(.begin(run.number))
     try deliveries.hold()
     try deliverNext(of: run)
-    #expect(!deliveries.queue.isHurried, "nothing is in progress, but the other entry has not started yet")
+    #expect(!deliveries.queue.isDueSoon, "nothing is in progress, but the other entry has not started yet")
     if isClosed { jobs.flow.gate.isPaused = true }
     jobs.admit(now: 8, Configuration(filters: try Recipe(parsing: "none"), processors: 1), cache: nil)
     #expect(jobs.pending.inProgress.count == (isClosed ? 0 : 1))
-    #expect(deliveries.queue.isHurried == isClosed)
+    #expect(deliveries.queue.isDueSoon == isClosed)
     jobs.pending.cancelAll()
     deliveries.release()
     engine.shutdown()
@@ -48,7 +48,7 @@ extension LiveJobsTests {
     try deliverNext(of: run)
     jobs.flow.gate.isPaused = true
     jobs.flow.admit(now: 8, configuration, cache: nil, hasOthers: hasOthers)
-    #expect(deliveries.queue.isHurried && !deliveries.queue.isAlone, "the other entry has not started yet")
+    #expect(deliveries.queue.isDueSoon && !deliveries.queue.isAlone, "the other entry has not started yet")
     try deliverNext(of: run)
     jobs.flow.admit(now: 8, configuration, cache: nil, hasOthers: hasOthers)
     #expect(deliveries.queue.isAlone == !hasOthers)
@@ -62,9 +62,9 @@ extension LiveJobsTests {
     jobs.act(.begin(run.number))
     try deliveries.hold()
     try deliverNext(of: run)
-    #expect(!deliveries.queue.isHurried)
+    #expect(!deliveries.queue.isDueSoon)
     try deliverNext(of: run)
-    #expect(deliveries.queue.isHurried)
+    #expect(deliveries.queue.isDueSoon)
     deliveries.release()
     engine.shutdown()
   }
@@ -81,7 +81,7 @@ extension LiveJobsTests {
     let report = try deliveries.report(deliveries.run(7))
     try deliveries.hold()
     jobs.perform([.deliver(report)])
-    #expect(deliveries.queue.isHurried && deliveries.queue.isAlone == !isAnotherWaiting)
+    #expect(deliveries.queue.isDueSoon && deliveries.queue.isAlone == !isAnotherWaiting)
     deliveries.release()
     engine.shutdown()
   }

@@ -78,6 +78,13 @@ import TestSupport
     #expect(file.hasSuffix("json") || file.hasSuffix("plist") ? last == "unnamed" : last.hasPrefix("line-"), "\(last)")
   }
 
+  @Test("invisible characters around a web URL are no part of it; a file may be called so")
+  func invisible() throws {
+    let lines = ["\u{200b}https://h/a.png\u{a0}", "\u{feff}\u{200e}HTTP://h/b.png\u{2060}", "c\u{a0}.jpg\u{a0}"]
+    let planned = try Planned(lines.joined(separator: "\n") + "\n", as: "m.txt").sound()
+    #expect(planned.urls == ["https://h/a.png", "HTTP://h/b.png", lines[2]])
+  }
+
   private static var rich: [String: Any] {
     [
       "defaults": ["quality": 70, "priority": "low", "metadata": ["from": "defaults"]] as [String: Any],

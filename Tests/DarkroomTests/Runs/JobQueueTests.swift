@@ -75,10 +75,10 @@ import TestSupport
       var queue = try Self.queue(goal)
       let manifests = [Self.manifest("a.txt"), Self.manifest("b.txt")]
       queue.update(queue.fresh(of: manifests), settled: [manifests[0]])
-      let (found, again) = (queue.leave([left, other]), queue.leave([left]))
+      let (found, again) = (queue.leaveToNextStart([left, other]), queue.leaveToNextStart([left]))
       #expect(found == (goal == .inbox ? [left] : []) && again.isEmpty)
       #expect(Self.next(&queue) == .dropped(manifests[0]))
-      queue.pass("a.txt", identity: manifests[0].identity.text)
+      queue.ignore("a.txt", identity: manifests[0].identity.text)
       #expect(queue.isOver == (goal == .inbox))
       let fresh = queue.fresh(of: manifests)
       #expect(fresh.map(\.file) == (goal == .inbox ? [] : ["b.txt"]))
@@ -126,12 +126,12 @@ import TestSupport
     let (a, b, c) = (Self.manifest("a"), Self.manifest("b"), Self.manifest("c"))
     Self.scan(&queue, [a, b])
     #expect(Self.next(&queue) == .dropped(a))
-    queue.pass("a", identity: a.identity.text)
+    queue.ignore("a", identity: a.identity.text)
     Self.scan(&queue, [a, b, c])
     #expect(queue.queued(limit: 9) == (["b"], 1) && queue.queuedForNextStart(limit: 9) == (["c"], 1))
     #expect(queue.queuedForNextStart(limit: 0) == ([], 1))
     #expect(Self.next(&queue) == .dropped(b))
-    queue.pass("b", identity: b.identity.text)
+    queue.ignore("b", identity: b.identity.text)
     #expect(Self.next(&queue) == nil)
     #expect(queue.isOver)
   }
@@ -141,7 +141,7 @@ import TestSupport
     let (old, new) = (Self.manifest("a", size: 1), Self.manifest("a", size: 2))
     Self.scan(&queue, [old])
     #expect(Self.next(&queue) == .dropped(old))
-    queue.pass("a", identity: old.identity.text)
+    queue.ignore("a", identity: old.identity.text)
     Self.scan(&queue, [old])
     #expect(Self.next(&queue) == nil)
     Self.scan(&queue, [new])
@@ -176,14 +176,14 @@ import TestSupport
     let (composed, decomposed) = (Self.manifest("\u{e9}", job: "1"), Self.manifest("e\u{301}", job: "2"))
     Self.scan(&queue, [composed, decomposed])
     #expect(Self.next(&queue) == .dropped(composed))
-    queue.pass("\u{e9}", identity: composed.identity.text)
+    queue.ignore("\u{e9}", identity: composed.identity.text)
     #expect(Self.next(&queue) == .dropped(decomposed))
   }
 
   @Test func `of a long queue the first are told, and how many there are`() throws {
     var queue = try Self.queue(.watch)
     Self.scan(&queue, (0..<500).map { Self.manifest("\($0)") })
-    queue.pass("0", identity: FileIdentity.sample(size: 1).text)
+    queue.ignore("0", identity: FileIdentity.sample(size: 1).text)
     #expect(queue.queued(limit: 2) == (["1", "2"], 499))
   }
 
@@ -194,7 +194,7 @@ import TestSupport
     #expect(Self.next(&queue) == .dropped(manifests[0]))
     #expect(Self.next(&queue, live: "a") == .dropped(manifests[2]))
     #expect(Self.next(&queue, live: "a") == nil)
-    queue.pass("b", identity: manifests[2].identity.text)
+    queue.ignore("b", identity: manifests[2].identity.text)
     #expect(Self.next(&queue) == .dropped(manifests[1]), "without another scan")
   }
 
@@ -314,7 +314,7 @@ extension FileIdentity {
     var started: [String] = []
     while let next = queue.next(isLive: { started.contains($0) }) {
       started.append(next.job)
-      if case .dropped(let manifest) = next { queue.pass(manifest.file, identity: manifest.identity.text) }
+      if case .dropped(let manifest) = next { queue.ignore(manifest.file, identity: manifest.identity.text) }
     }
     #expect(started == ["new", "other"])
     #expect(queue.isOver == (goal == .inbox), "run leaves it to another start")

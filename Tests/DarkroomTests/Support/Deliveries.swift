@@ -38,7 +38,7 @@ final class Deliveries: Sendable {
     var noSpace = 0
     var failing = 0
     var broken: (any Error)?
-    var unlogged: (any Error)?
+    var logFailed: (any Error)?
 
     var rows: [ReportRow] { committed.map(\.row) }
   }
@@ -167,7 +167,7 @@ final class Deliveries: Sendable {
         case .noSpace: sent.noSpace += 1
         case .reported(let run, let result): sent.reported[run] = result
         case .unstaged(let run, let error): sent.unstaged[run] = error
-        case .unlogged(_, let error): sent.unlogged = error
+        case .logFailed(_, let error): sent.logFailed = error
         case .broken(let error): sent.broken = error
         }
       }

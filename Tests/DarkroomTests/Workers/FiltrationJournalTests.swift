@@ -91,7 +91,7 @@ import TestSupport
     for _ in 1...3 { _ = try start().enter(Self.poison) }
     do {
       let journal = try start()
-      journal.leave(try journal.enter(Self.poison), isThrough: false)
+      journal.leave(try journal.enter(Self.poison), hasEnded: false)
       #expect(journal.isSuspect(Self.poison))
     }
     let journal = try start()
