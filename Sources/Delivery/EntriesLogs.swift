@@ -39,7 +39,7 @@ final class EntriesLogs: Sendable {
       return log
     }
     try log.writing.lock.withLock { _ throws(SystemError) in
-      let log = logs.withLock { $0[run.number] } ?? log
+      let log = logs.withLock { $0[run.number] } ?? Log(folder: run.folder)
       try append(log.backlog + Self.lines(rows), to: log, run.number, isSynced: isSynced)
     }
   }

@@ -242,11 +242,11 @@ struct EntryReader {
 
   /// A URL without ASCII white space at its ends, as browsers read it (WHATWG URL): a space before the scheme must not
   /// make it a path. Other control characters are kept and fail the entry, since NUL bytes indicate a damaged file.
-  private static func trimmed(_ url: String) -> String {
-    let bytes = url.utf8
-    guard let first = bytes.first, let last = bytes.last else { return url }
-    if first >= 0x80 || last >= 0x80 { return withoutInvisible(url) }
+  private static func trimmed(_ given: String) -> String {
+    guard let first = given.utf8.first, let last = given.utf8.last else { return given }
+    let url = first >= 0x80 || last >= 0x80 ? withoutInvisible(given) : given
     guard first <= 0x20 || last <= 0x20 else { return url }
+    let bytes = url.utf8
     let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) && $0 != 0x0b }
     let begun = bytes.drop(while: isBlank)
     let end = begun.lastIndex { !isBlank($0) }.map(begun.index(after:)) ?? begun.startIndex

@@ -31,6 +31,9 @@ package struct Retry: Equatable, Comparable, Sendable {
   /// host's entries, one with the fewest is tried first.
   package let tries: Int
 
+  /// Whether it failed while its host served others.
+  var failsByItself: Bool { tries == .max }
+
   /// Whether it has a mirror after the URL in use.
   package let hasMirror: Bool
 

@@ -97,6 +97,9 @@ package struct HostBreaker: Equatable, Sendable {
   private var refusals = 0
   private var lastFailure = Int.min
 
+  /// The failures since the last answer of entries that fail by themselves.
+  private var ownFailures = 0
+
   /// The times between the beginnings of two trials, in milliseconds; the last one repeats.
   static let intervals = [1000, 2000, 4000, 8000, 15_000]
 
@@ -109,6 +112,10 @@ package struct HostBreaker: Equatable, Sendable {
   /// The time limit of a try after a silence of a host that has never answered.
   static let shortBudget = 2000
   static let refusalLimit = 8
+
+  /// The number of failures without an answer between them that close the host, although all entries concerned fail by themselves:
+  /// more than there are downloads at once.
+  static let ownFailureLimit = 8
 
   package init() {}
 
@@ -152,6 +159,7 @@ package struct HostBreaker: Equatable, Sendable {
     let wasOpen = state == .open
     answerBegan()
     (state, hasAnswered, isReached, lastAnswer, lastServed) = (.open, true, true, now, max(lastServed, began))
+    ownFailures = 0
     return !wasOpen
   }
 
@@ -159,21 +167,31 @@ package struct HostBreaker: Equatable, Sendable {
   /// - Parameters:
   ///   - began: When it began.
   ///   - isTrial: Whether `trialBegan` was called for it.
+  ///   - isOwn: Whether its entry fails by itself: then a bad answer does not close the host, unless nothing else is answered.
+  ///     Default: no.
   /// - Returns: Whether that closes the host.
   @discardableResult
-  package mutating func failed(_ failure: Failure, began: Int, isTrial: Bool, now: Int) -> Bool {
+  package mutating func failed(
+    _ failure: Failure, began: Int, isTrial: Bool, isOwn: Bool = false, now: Int
+  ) -> Bool {
     if failure.isSilence { responds = false }
     isReached = !failure.isOfMachine
     if isTrial { trialEnded() }
     switch state {
     case .closed(var closed):
       closed.failure = failure
+      if isTrial { closed.wasTried = true }
       state = .closed(closed)
     case .open where hasAnswered:
       // The host has answered another request since this one began: the failure concerns this request only. Answers that were
       // under way still arrive from a host that accepts no connection any more.
       // A request that began in the millisecond of the last answer began after it: what has ended makes room for what begins.
       guard failure.isUnreachable ? lastServed < began : lastAnswer <= began else { return false }
+      if isOwn, !failure.isUnreachable {
+        ownFailures += 1
+        guard ownFailures >= Self.ownFailureLimit else { return false }
+      }
+      ownFailures = 0
       state = .closed(Closed(since: now, failure: failure, due: now + Self.intervals[0]))
       closings += 1
       return true
@@ -210,7 +228,7 @@ package struct HostBreaker: Equatable, Sendable {
   package mutating func trialEnded() {
     switch state {
     case .closed(var closed):
-      (closed.isTrialUnderWay, closed.wasTried) = (false, true)
+      closed.isTrialUnderWay = false
       state = .closed(closed)
     case .givenUp(let due, _): state = .givenUp(due: due, isTrialUnderWay: false)
     case .open: break

@@ -21,16 +21,17 @@ extension HostScheduler {
   ///   - isSlow: Whether `downloadIsSlow` was called for it.
   ///   - contact: What it tells about whether the host answers.
   ///   - isTrial: Whether its start returned `Admission.trial`.
+  ///   - isOwnFailure: Whether its entry fails by itself, see `HostBreaker.failed`. Default: no.
   /// - Returns: How long the host is held, in seconds, if the hold is new.
   package mutating func downloadEnded(
     host: Int, spent milliseconds: Int, began: Int, hasBegun: Bool = false, isSlow: Bool = false, _ answer: Answer,
-    contact: Contact = .unknown, isTrial: Bool = false, now: Int, backoff: Backoff
+    contact: Contact = .unknown, isTrial: Bool = false, isOwnFailure: Bool = false, now: Int, backoff: Backoff
   ) -> Double? {
     guard let slot = hosts.slot(of: host), hosts.loads[slot].downloading > 0 else { return nil }
     if !hasBegun { hosts.loads[slot].beginning -= 1 }
     if isSlow { hosts.loads[slot].slow -= 1 }
     let wasMachineClosed = hosts.machine.isClosed
-    let due = hosts.ended(slot, contact, began: began, isTrial: isTrial, now: now)
+    let due = hosts.ended(slot, contact, began: began, isTrial: isTrial, isOwnFailure: isOwnFailure, now: now)
     hosts.loads[slot].excess += max(0, milliseconds - Self.usual)
     var hold: Double?
     switch answer {

@@ -206,7 +206,7 @@ package struct HostScheduler {
   package mutating func startRetry(_ retry: Retry, job: Int, now: Int, isPassedOn: Bool = false) -> Admission {
     guard let index = index(of: job), let site = jobs[index].site(at: retry.host) else { return .request }
     jobs[index].removeRetry(retry, at: site)
-    return start(index, site, now, isPassedOn: isPassedOn)
+    return start(index, site, now, isPassedOn: isPassedOn, failsByItself: retry.failsByItself)
   }
 
   /// Records the start of the first of a host's entries that had waited for others.
@@ -217,10 +217,12 @@ package struct HostScheduler {
     return start(index, site, now)
   }
 
-  private mutating func start(_ index: Int, _ site: Int, _ now: Int, isPassedOn: Bool = false) -> Admission {
+  private mutating func start(
+    _ index: Int, _ site: Int, _ now: Int, isPassedOn: Bool = false, failsByItself: Bool = false
+  ) -> Admission {
     let slot = jobs[index].sites[site].slot
     starts += 1
-    jobs[index].start(at: site, number: starts)
+    jobs[index].start(at: site, number: starts, failsByItself: failsByItself)
     hosts.loads[slot].beginning += 1
     let admission = hosts.started(slot, now: now, isPassedOn: isPassedOn)
     rank(index, site)

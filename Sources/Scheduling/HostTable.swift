@@ -127,11 +127,13 @@ struct HostTable {
 
   /// Records the end of a download, and what it tells about the host.
   /// - Returns: The slots of closed hosts that may be tried at once, because this one has opened.
-  mutating func ended(_ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, now: Int) -> Set<Int> {
+  mutating func ended(
+    _ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, isOwnFailure: Bool, now: Int
+  ) -> Set<Int> {
     if isTrial { trials -= 1 }
     var due: Set<Int> = []
     if loads[slot].number != HostScheduler.files {
-      if record(slot, contact, began: began, isTrial: isTrial, now: now) { due = closed }
+      if record(slot, contact, began: began, isTrial: isTrial, isOwnFailure: isOwnFailure, now: now) { due = closed }
     }
     loads[slot].ended(began: began)
     if loads[slot].waiting == 0 { unanswered.remove(slot) }
@@ -140,7 +142,7 @@ struct HostTable {
 
   /// - Returns: Whether the host has opened.
   private mutating func record(
-    _ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, now: Int
+    _ slot: Int, _ contact: HostScheduler.Contact, began: Int, isTrial: Bool, isOwnFailure: Bool, now: Int
   ) -> Bool {
     let number = loads[slot].number
     let machineHold = machine.closed
@@ -168,7 +170,7 @@ struct HostTable {
     case .failed(let failure):
       let (hadAnswered, wasGivenUp) = (loads[slot].breaker.hasAnswered, loads[slot].breaker.isGivenUp)
       if closed.isEmpty { counted = now }
-      if loads[slot].breaker.failed(failure, began: began, isTrial: isTrial, now: now) {
+      if loads[slot].breaker.failed(failure, began: began, isTrial: isTrial, isOwn: isOwnFailure, now: now) {
         closed.insert(slot)
         changes.append(.init(host: number, kind: .closed(failure)))
       } else if !wasGivenUp, loads[slot].breaker.isGivenUp {

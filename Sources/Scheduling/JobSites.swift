@@ -19,17 +19,25 @@ struct JobSites {
     var inProgress = 0
     /// The number of its last start, counted over all jobs; 0 when it has none.
     var lastStart = 0
+    /// How many others have started since an entry that fails by itself. Default: many, none has started.
+    var startsSinceFailing = Site.othersBetween
     /// Whether it waits for room at its host, and is not ranked.
     var isBlocked = false
     /// The version of its rank; 0 when it has none.
     fileprivate var version = 0
 
+    /// How many others start between two entries that fail by themselves, if there are any: their answers show that the host
+    /// serves.
+    static let othersBetween = 5
+
     /// The first entry that may start.
     var key: EntryKey? {
       var key = next
-      if let due = dueRetries.first?.key, key.map({ due < $0 }) ?? true { key = due }
       if let free = released.first, key.map({ free < $0 }) ?? true { key = free }
-      return key
+      guard let due = dueRetries.first, let other = key else { return key ?? dueRetries.first?.key }
+      let mustWait =
+        startsSinceFailing < Self.othersBetween && due.failsByItself && due.key.priority == other.priority
+      return due.key < other && !mustWait ? due.key : other
     }
 
     /// The kind of that entry; the next new entry when there is none.
@@ -43,8 +51,10 @@ struct JobSites {
     /// The entry that tries whether a closed host answers again: one that was not tried there, if there is any, else one
     /// with the fewest tries. URLs that always fail must not keep the host closed.
     var trial: HostScheduler.Choice.Kind {
-      let due = dueRetries.elements.min { $0.isTried(before: $1) }
-      if let due, due.tries == 0 || next == nil && released.first == nil { return .retry(due) }
+      let new = next ?? released.first
+      if let due = dueRetries.elements.min(by: { $0.isTried(before: $1) }) {
+        guard let new, due.tries > 0 || new.priority < due.key.priority else { return .retry(due) }
+      }
       return next == nil ? released.first.map { .released($0, host: host) } ?? .host(host) : .host(host)
     }
 
@@ -149,8 +159,9 @@ struct JobSites {
 
   mutating func setNext(_ next: EntryKey?, at index: Int) { sites[index].next = next }
 
-  mutating func start(at index: Int, number: Int) {
+  mutating func start(at index: Int, number: Int, failsByItself: Bool) {
     sites[index].inProgress += 1
+    sites[index].startsSinceFailing = failsByItself ? 0 : sites[index].startsSinceFailing &+ 1
     sites[index].lastStart = number
     lastStart = number
   }

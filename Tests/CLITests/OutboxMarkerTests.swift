@@ -70,6 +70,17 @@ import Testing
     #expect(try !run(withState: usesOwn[0]).contains("another state folder"))
   }
 
+  @Test func `an outbox that was moved has its own state with it`() throws {
+    try folders.drop("job.txt", "coffee.jpg\n")
+    try run().expect(status: 0)
+    let moved = folders.folder.file("moved")
+    try move(folders.outbox, moved)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    let words = ["run", "--inbox", folders.inbox, "--outbox", moved, "--file-root", packageRoot + "/Samples"]
+    let run = try DarkroomProcess.run(words + ["--settle", "0"]).expect(status: 0)
+    #expect(!run.error.contains("another state folder"), "\(run.error)")
+  }
+
   @Test func `--create begins a new outbox, but only on the command line`() throws {
     try unmount()
     let words = ["run"] + folders.options

@@ -35,7 +35,10 @@ import Testing
 
   @Test(
     "more values than there is memory for are rejected before they are read",
-    arguments: [("m.json", "[", "{}", ",", "]"), ("m.plist", "<plist><array>", "<dict/>", "", "</array></plist>")])
+    arguments: [
+      ("m.json", "[", "{}", ",", "]"), ("m.plist", "<plist><array>", "<dict/>", "", "</array></plist>"),
+      ("m.plist", "<plist><?><array>", "<dict/>", "", "</array></plist>"),
+    ])
   func tooMany(file: String, head: String, value: String, separator: String, end: String) throws {
     for (count, isTooMany) in [(1000, false), (ManifestFile.valueLimit + 1, true)] {
       let text = head + String(repeating: value + separator, count: count) + value + end
@@ -45,6 +48,22 @@ import Testing
     let comma = try ReadManifest(
       "[\"\(String(repeating: ",[{\\\"", count: ManifestFile.valueLimit / 3))\"]", as: "m.json")
     #expect(comma.problems.contains { $0.code == .tooLarge } == false, "text has no values")
+  }
+
+  @Test("a binary property list may not refer to one value more often than there is memory for")
+  func tooManyReferences() throws {
+    let count = ManifestFile.valueLimit
+    // An array whose elements are all the second object, with references of one byte.
+    var bytes = Array("bplist00".utf8) + [0xAF, 0x12]
+    bytes += (0..<4).reversed().map { UInt8(truncatingIfNeeded: count >> ($0 * 8)) }
+    bytes += Array(repeating: 1, count: count)
+    let second = bytes.count
+    bytes.append(0x09)
+    let table = bytes.count
+    for offset in [8, second] { bytes += (0..<4).reversed().map { UInt8(truncatingIfNeeded: offset >> ($0 * 8)) } }
+    bytes += [0, 0, 0, 0, 0, 0, 4, 1]
+    for number in [2, 0, table] { bytes += (0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
+    #expect(try ReadManifest(Data(bytes), as: "m.plist").problems.map(\.code) == [.tooLarge])
   }
 
   @Test("33 levels are too deep, empty or not", arguments: ["", "1"])

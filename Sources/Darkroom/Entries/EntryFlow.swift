@@ -103,7 +103,7 @@ final class EntryFlow {
 
   /// Whether an entry may start, and there is space on the disk for it. To be asked last: it looks at the disk.
   var mayStart: Bool {
-    isOpen
+    isOpen && !holds.isFull(now: Clock.monotonicSeconds)
       && suspension.space.hasRoom(
         besides: pending.inProgress.count + holders, now: Clock.monotonicMilliseconds)
   }

@@ -26,7 +26,7 @@ extension EntryScheduler {
       var history = AttemptHistory(due.entry)
       history.setHosts(of: try job.entry(at: due.entry.position))
       job.wait(due.entry.position, history)
-      let retry = Retry(key: due.key, host: host, hasMirror: history.hasMirror)
+      let retry = Retry(key: due.key, host: host, tries: max(1, due.entry.attempts), hasMirror: history.hasMirror)
       hosts.retry(retry, job: run, due: now, now: now, allowance: allowance(of: host))
     }
   }

@@ -218,15 +218,14 @@ final class EntryScheduler {
       return nil
     }
     entry.isDownloading = false
-    // What fails by itself does not close its host.
-    let contact =
-      usage.contact.failure != nil && hosts.breaker(of: entry.host).state == .open && failsByItself(entry)
-      ? .unknown : usage.contact
+    let isOwnFailure = usage.contact.failure != nil && failsByItself(entry)
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
-      isSlow: entry.isSlow, answer, contact: contact, isTrial: entry.isTrial, now: now, backoff: backoff)
+      isSlow: entry.isSlow, answer, contact: usage.contact, isTrial: entry.isTrial, isOwnFailure: isOwnFailure,
+      now: now,
+      backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
-    switch contact {
+    switch usage.contact {
     case .failed: hostFailures[entry.host] = failure
     case .answered: if !hostFailures.isEmpty { hostFailures[entry.host] = nil }
     case .unknown: break

@@ -138,6 +138,7 @@ final class LedgerRetention: Sendable {
         shared.due.lastRuns += due.lastRuns
       }
       if due.results > 0 { schedule(after: Self.spacing) }
+      due = Due()
       try shrink(until: began + Self.stepTime)
     } catch {
       if error.isDamageOfLedger { return shared.withLock { $0.isClosed = true } }

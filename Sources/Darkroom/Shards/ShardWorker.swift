@@ -83,7 +83,7 @@ package struct ShardWorker {
     while !open.isEmpty {
       var round = Round()
       for shard in open {
-        guard !shards.isCancelled, wait(0), !isOutOfTime, try examine(at: shard, &work, &round, perform, note) else {
+        guard !shards.isCancelled, wait(0), !isOutOfTime, try examine(shard, &work, &round, perform, note) else {
           work.outcome.isStopped = true
           return work.outcome
         }
@@ -124,7 +124,7 @@ package struct ShardWorker {
   /// - Parameter note: Called with progress messages.
   /// - Returns: Whether to go on with the others.
   private func examine(
-    at shard: Int, _ work: inout Work, _ round: inout Round, _ perform: Perform, _ note: (String) -> Void
+    _ shard: Int, _ work: inout Work, _ round: inout Round, _ perform: Perform, _ note: (String) -> Void
   ) throws -> Bool {
     do {
       if let head = try shards.report(of: shard) {

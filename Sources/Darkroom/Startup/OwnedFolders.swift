@@ -64,6 +64,7 @@ struct OwnedFolders {
     let outboxLock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)
     try Folder.createDurably(configuration.state, mode: 0o700)
     state = try StateFolder(opening: Folder.resolved(configuration.state))
+    let isStateNew = (try? FileStatus(of: state.ledger)) == nil
     let isElsewhere = state.path != outbox.hidden
     instances =
       try [outboxLock] + (isElsewhere ? [InstanceLock(OutboxFolder.instanceName, in: OpenFolder(state.path))] : [])
@@ -73,7 +74,7 @@ struct OwnedFolders {
     (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
     for folder in created { try Folder.sync(folder) }
     isStagingNew = !created.isEmpty
-    let hasOtherState = isStagingNew && configuration.shared == nil && Self.hasSeveralStates(hidden)
+    let hasOtherState = isStateNew && isStagingNew && configuration.shared == nil && Self.hasSeveralStates(hidden)
     warnings = Self.warnings(of: inbox, trouble) + (hasOtherState ? [Self.otherState(than: state)] : [])
   }
 

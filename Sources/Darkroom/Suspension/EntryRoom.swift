@@ -12,7 +12,7 @@ struct EntryRoom {
   /// When they were read, in milliseconds.
   private var checked: Int?
 
-  /// The least time between two reads of the free space, in milliseconds: on a network file system a read takes time.
+  /// The shortest interval between reads of the free space, in milliseconds: on a network file system a read takes time.
   private static let interval = 20
 
   /// Records the space that an entry took.

@@ -33,7 +33,13 @@ struct Holds {
     var isOfManifest = false
   }
 
+  /// The most entries that may be held while others start.
+  static let entryLimit = 256
+
   private var holds: [Subject: Hold] = [:]
+
+  /// The number of held entries.
+  private var entryCount = 0
 
   /// The bytes that are free in the state folder's file system, as of the last look.
   var free = Int.max
@@ -58,16 +64,30 @@ struct Holds {
     let attempts = (last?.attempts ?? 0) + 1
     let wait = space == nil ? LocalBackoff.seconds(attempts: attempts) : 0
     let since = last?.isOfManifest == isOfManifest ? last?.since ?? now : now
-    holds[subject] = Hold(
-      reason: reason, attempts: attempts, since: since, due: min(now + wait, max(now, latest)), space: space,
-      isOfManifest: isOfManifest)
+    set(
+      subject,
+      Hold(
+        reason: reason, attempts: attempts, since: since, due: min(now + wait, max(now, latest)), space: space,
+        isOfManifest: isOfManifest))
     return reason != last?.reason
   }
 
   /// Holds something for as long as another.
-  mutating func hold(_ subject: Subject, as other: Subject) { holds[subject] = holds[other] }
+  mutating func hold(_ subject: Subject, as other: Subject) { set(subject, holds[other]) }
 
-  mutating func release(_ subject: Subject) { holds[subject] = nil }
+  mutating func release(_ subject: Subject) { set(subject, nil) }
+
+  private mutating func set(_ subject: Subject, _ hold: Hold?) {
+    if case .entry = subject { entryCount += (hold == nil ? 0 : 1) - (holds[subject] == nil ? 0 : 1) }
+    holds[subject] = hold
+  }
+
+  /// Whether so many entries wait for the machine that no other starts before the first of them is due. Without descriptors every
+  /// entry of a large manifest would fail and wait.
+  func isFull(now: Double) -> Bool {
+    guard entryCount >= Self.entryLimit else { return false }
+    return holds.allSatisfy { subject, hold in if case .entry = subject { hold.due > now } else { true } }
+  }
 
   /// Releases the results and entries of a run.
   mutating func releaseEntries(of run: Int) {
@@ -79,6 +99,7 @@ struct Holds {
       case .planning, .index, .ending, .results: true
       }
     }
+    entryCount = holds.keys.count { if case .entry = $0 { true } else { false } }
   }
 
   /// Whether something is not tried now.

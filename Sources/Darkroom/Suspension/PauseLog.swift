@@ -1,7 +1,7 @@
 import Ledger
 
-/// The pauses of one run, as its report and the ledger have them. A lock that is created and removed repeatedly would fill both: pauses of one cause
-/// between which less than `spacing` passes are one, and a cause that has many adds to its last.
+/// The pauses of one run, as its report and the ledger have them. A lock that is created and removed repeatedly would fill both:
+/// pauses of one cause between which less than `spacing` passes are one, and a cause that has many adds to its last.
 struct PauseLog: Equatable {
   /// The least time between two pauses of one cause, in milliseconds.
   static let spacing = 2000

@@ -75,11 +75,11 @@ package struct OtherKind: Error, Equatable {
     if ["<urlset", "<sitemapindex"].contains(where: text.contains) {
       return OtherKind("a sitemap", "write the URLs of the pictures into a .txt file, one on each line")
     }
-    if ["<rss", "<feed"].contains(where: text.contains), !text.contains("<html") {
-      return OtherKind("a feed (RSS or Atom)", "write the URLs of the pictures into a .txt file, one on each line")
-    }
     // A property list may quote HTML.
     if text.contains("<plist") { return nil }
+    if ["<rss ", "<rss>", "<feed ", "<feed>"].contains(where: text.contains), !text.contains("<html") {
+      return OtherKind("a feed (RSS or Atom)", "write the URLs of the pictures into a .txt file, one on each line")
+    }
     if ["<!doctype html", "<html", "<head", "<body"].contains(where: text.contains) {
       return OtherKind("an HTML page", "open it in a browser: it may say why there is no list")
     }

@@ -21,6 +21,9 @@ struct BinaryPropertyList {
   /// The bytes that may still be unpacked: objects may be shared, so that a small file can expand to a huge one.
   private var left = ManifestFile.wholeLimit
 
+  /// The number of values so far.
+  private var values = 0
+
   /// The containers that have been read.
   private var known: [Int: Container] = [:]
 
@@ -63,6 +66,8 @@ struct BinaryPropertyList {
   private mutating func object(
     _ number: Int, at path: [String], in outer: [Int]
   ) throws(ManifestProblem) -> JSONValue {
+    values += 1
+    guard values <= ManifestFile.valueLimit else { throw ManifestFile.tooManyValues }
     let start = try offset(of: number)
     let (kind, low) = (bytes[start] >> 4, Int(bytes[start] & 0xf))
     switch (kind, low) {

@@ -14,7 +14,7 @@ struct XMLPropertyListBounds {
   /// The keys so far of each enclosing dictionary, with their offsets, from the outside in; nil for an array.
   private var containers: [[String: Int]?] = []
 
-  /// The number of opening tags so far.
+  /// The number of opening tags so far, without keys.
   private var elements = 0
 
   /// The keys that occur twice, at most as many as are reported.
@@ -79,13 +79,14 @@ struct XMLPropertyListBounds {
   private mutating func take() throws(ManifestProblem) {
     if isHere("<!--") { return skip(past: "-->", from: 4) }
     if isHere("<![CDATA[") { return skip(past: "]]>", from: 9) }
-    if isHere("<?") { return skip(past: "?>", from: 2) }
+    // Foundation takes `<?>` for a whole instruction.
+    if isHere("<?") { return skip(past: "?>", from: 1) }
     let tag = position
     guard let end = bytes[tag...].firstIndex(of: UInt8(ascii: ">")) else {
       position = bytes.endIndex
       return
     }
-    if bytes[tag...].dropFirst().first != UInt8(ascii: "/") { elements += 1 }
+    if !isHere("</"), !isHere("<!"), !isOpening("<key") { elements += 1 }
     guard elements <= ManifestFile.valueLimit else { throw ManifestFile.tooManyValues }
     let isEmpty = bytes[end - 1] == UInt8(ascii: "/")
     if isHere("</array") || isHere("</dict") {

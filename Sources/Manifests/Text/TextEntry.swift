@@ -28,10 +28,10 @@ struct TextEntry {
         .filter { !$0.isEmpty }
     self.line = line
     self.fields = fields
-    // The comma would become part of the first one's name, and the others its mirrors.
-    if alternatives.count > 1, alternatives.dropLast().contains(where: { $0.hasSuffix(",") || $0.hasSuffix(";") }) {
+    // The sign would become part of the first one's name, and the others its mirrors.
+    if let sign = alternatives.dropLast().lazy.compactMap(\.last).first(where: { $0 == "," || $0 == ";" }) {
       let message =
-        "a comma after a \(fields.principalTitle): give each a line of its own; mirrors have only blanks between them"
+        "a \(fields.principalTitle) ends with \(sign): write each on a line of its own; only blanks separate mirrors"
       problems.append(ManifestProblem(.syntax, message, at: .line(line)))
     }
   }

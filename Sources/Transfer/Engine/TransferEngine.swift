@@ -70,8 +70,8 @@ package final class TransferEngine: Sendable {
   }
 
   /// Starts a transfer, as soon as its host has a free slot.
-  /// - Parameter completion: Called exactly once, on a thread of the engine; on the caller's after `shutdown`, and when the system
-  ///   has no thread or descriptor for the engine. It must return quickly, because other transfers wait for it. It may start and cancel
+  /// - Parameter completion: Called exactly once, on a thread of the engine; on the caller's after `shutdown`, and when the
+  ///   system has no thread or descriptor for the engine. It must return quickly, because other transfers wait for it. It may start and cancel
   ///   transfers.
   /// - Returns: The identifier for cancelling the transfer.
   @discardableResult

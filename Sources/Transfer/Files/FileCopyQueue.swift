@@ -72,8 +72,9 @@ final class FileCopyQueue: Sendable {
     for copy in copies { copy.cancel() }
   }
 
-  /// Waits until every completion has returned. Must not be called from a completion.
-  func waitUntilFinished() { running.wait() }
+  /// Waits until every completion has returned, at most five seconds: a file system that does not answer may keep a read for ever.
+  /// Must not be called from a completion.
+  func waitUntilFinished() { _ = running.wait(timeout: .now() + 5) }
 }
 
 /// A running transfer of a file beneath the file root.

@@ -59,7 +59,7 @@ enum NameLookup: Sendable, Hashable {
   /// Whether the system has IPv6; without it libcurl, too, requests only IPv4 addresses.
   private static let hasIPv6: Bool = {
     let probe = socket(AF_INET6, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard probe >= 0 else { return errno != EAFNOSUPPORT }
+    guard probe >= 0 else { return ErrorCause(errno: errno) == .exhaustion }
     close(probe)
     return true
   }()

@@ -80,6 +80,8 @@ import TestSupport
 
   @Test("invisible characters around a web URL are no part of it; a file may be called so")
   func invisible() throws {
+    let umlaut = try Planned("[\"übersicht.jpg\\n\", \" file:incoming/日本\"]", as: "m.json").sound()
+    #expect(umlaut.urls == ["übersicht.jpg", "file:incoming/日本"])
     let lines = ["\u{200b}https://h/a.png\u{a0}", "\u{feff}\u{200e}HTTP://h/b.png\u{2060}", "c\u{a0}.jpg\u{a0}"]
     let planned = try Planned(lines.joined(separator: "\n") + "\n", as: "m.txt").sound()
     #expect(planned.urls == ["https://h/a.png", "HTTP://h/b.png", lines[2]])

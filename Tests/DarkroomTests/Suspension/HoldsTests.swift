@@ -6,6 +6,22 @@ import Testing
 @Suite struct HoldsTests {
   private var holds = Holds()
 
+  @Test mutating func `when many entries wait for the machine no other starts before the first of them is due`() {
+    for position in 0..<Holds.entryLimit {
+      #expect(!holds.isFull(now: 0))
+      holds.hold(.entry(.init(run: position % 2, position: position)), "no descriptor", now: Double(position) / 1000)
+    }
+    #expect(holds.isFull(now: 0.9) && !holds.isFull(now: 1))
+    holds.hold(.results(1), "no folder", now: 0)
+    holds.releaseEntries(of: 1)
+    #expect(!holds.isFull(now: 0.9))
+    for position in 0..<Holds.entryLimit { holds.hold(.entry(.init(run: 0, position: position)), "again", now: 0.5) }
+    #expect(holds.isFull(now: 1))
+    holds.release(.entry(.init(run: 0, position: 3)))
+    holds.release(.entry(.init(run: 0, position: 3)))
+    #expect(!holds.isFull(now: 1))
+  }
+
   @Test mutating func `what fails in a row waits longer, and begins anew when it has succeeded`() throws {
     var waits: [Double] = []
     for _ in 1...4 {
