@@ -222,8 +222,7 @@ final class EntryScheduler {
     let hold = hosts.downloadEnded(
       host: entry.host, spent: usage.milliseconds, began: entry.since, hasBegun: entry.hasBegun,
       isSlow: entry.isSlow, answer, contact: usage.contact, isTrial: entry.isTrial, isOwnFailure: isOwnFailure,
-      now: now,
-      backoff: backoff)
+      now: now, backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
     switch usage.contact {
     case .failed: hostFailures[entry.host] = failure

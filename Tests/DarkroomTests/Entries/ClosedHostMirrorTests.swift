@@ -9,20 +9,6 @@ import Testing
 @Suite struct ClosedHostMirrorTests {
   private let jobs = ScheduledJobs()
 
-  private func answer(_ position: Int, now: Int) {
-    let usage = HostUsage(isOwn: true, contact: .answered(firstByte: nil, isMultiplexed: false))
-    jobs.downloadEnded(position, .served, usage, now: now)
-    jobs.scheduler.finished(PhotoRecord.ID(run: 1, position: position), now: now)
-  }
-
-  private func fail(_ position: Int, now: Int) {
-    let failure = EntryFailure(
-      code: .download(.connect), message: "refused", disposition: .retry(after: nil), hostFailure: .refused)
-    _ = jobs.scheduler.downloadEnded(
-      PhotoRecord.ID(run: 1, position: position), HostUsage(isOwn: true, contact: .failed(.refused)), .none,
-      failure: failure, now: now, backoff: Backoff(retries: 3))
-  }
-
   /// Passes entries on to their next mirrors, without a request.
   /// - Returns: Which.
   private func passOn(now: Int) throws -> [Int] {
@@ -52,9 +38,9 @@ import Testing
     #expect(try jobs.start() == [0, 1])
     jobs.downloadEnded(1, now: 5)
     jobs.retry(1, attempts: 1, due: 500, now: 5)
-    answer(0, now: 10)
+    jobs.answer(0, now: 10)
     #expect(try jobs.start(now: 11) == [2])
-    fail(2, now: 20)
+    jobs.fail(2, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 2), now: 20)
     #expect(try jobs.start(now: 400) == [])
     #expect(try passOn(now: 500) == [1])
@@ -64,21 +50,21 @@ import Testing
   @Test func `an entry that waits for its host goes to its mirror when that opens`() throws {
     try jobs.add(1, urls: [["http://b/0"], ["http://b/1"], ["http://a/2"], ["http://a/3", "http://b/3"]])
     #expect(try jobs.start(perHost: 1) == [0, 2])
-    for position in [0, 2] { answer(position, now: 10) }
+    for position in [0, 2] { jobs.answer(position, now: 10) }
     #expect(try jobs.start(now: 11) == [1, 3])
     for position in [1, 3] {
-      fail(position, now: 20)
+      jobs.fail(position, now: 20)
       jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: position), now: 20)
     }
     #expect(try jobs.start(now: 30) == [])
     // One of the two tries its host, and b answers.
     #expect(try jobs.start(now: 1020) == [1, 3])
-    fail(3, now: 1030)
+    jobs.fail(3, now: 1030)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 3), now: 1030)
     #expect(try jobs.start(now: 1030) == [])
-    answer(1, now: 1040)
+    jobs.answer(1, now: 1040)
     #expect(try jobs.start(now: 1040) == [3], "its own host is tried at once")
-    fail(3, now: 1050)
+    jobs.fail(3, now: 1050)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 3), now: 1050)
     #expect(try passOn(now: 1060) == [3])
     #expect(try url(now: 1060) == "http://b/3")
@@ -88,9 +74,9 @@ import Testing
     let mirrors = ["http://a/2", "http://b/2", "http://c/2"]
     try jobs.add(1, urls: [["http://a/0"], ["http://b/1"], mirrors, ["http://b/3"]])
     #expect(try jobs.start(perHost: 1) == [0, 1])
-    for position in 0...1 { answer(position, now: 10) }
+    for position in 0...1 { jobs.answer(position, now: 10) }
     #expect(try jobs.start(now: 11) == [2, 3])
-    for position in 2...3 { fail(position, now: 20) }
+    for position in 2...3 { jobs.fail(position, now: 20) }
     for position in 2...3 { jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: position), now: 20) }
     #expect(try passOn(now: 30) == [2])
     #expect(try url(now: 30) == "http://c/2")
@@ -110,9 +96,9 @@ import Testing
     let deferred = DeferredEntry(position: 2, attempts: 5, due: 30, firstTried: -300)
     jobs.scheduler.add(run: 1, index, deferred: wasDeferred ? [deferred] : [])
     #expect(try jobs.start(perHost: 1) == [0])
-    answer(0, now: 10)
+    jobs.answer(0, now: 10)
     #expect(try jobs.start(now: 11) == [1])
-    fail(1, now: 20)
+    jobs.fail(1, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     if !wasDeferred {
       let found = try #require(try index.hostAndKey(of: 2))
@@ -128,19 +114,19 @@ import Testing
     let urls = (0..<8).map { ["http://a/\($0)"] } + [["http://a/8", "http://b/8"]]
     try jobs.add(1, urls: urls)
     #expect(try jobs.start(perHost: 1) == [0])
-    answer(0, now: 10)
+    jobs.answer(0, now: 10)
     #expect(try jobs.start(perHost: 1, now: 11) == [1])
-    fail(1, now: 20)
+    jobs.fail(1, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     #expect(try passOn(now: 30) == [8])
     #expect(try jobs.start(perHost: 1, now: 30) == [8])
     let trial = try #require(try jobs.start(perHost: 1, now: 1020).first)
     #expect((2...7).contains(trial), "one that was not tried there yet")
-    answer(trial, now: 1030)
+    jobs.answer(trial, now: 1030)
     var order: [Int] = []
     while let position = try jobs.start(perHost: 1, now: 1030).first {
       order.append(position)
-      answer(position, now: 1030)
+      jobs.answer(position, now: 1030)
     }
     #expect(order == (1...7).filter { $0 != trial })
   }
@@ -149,11 +135,11 @@ import Testing
   private func closeBoth() throws {
     for (position, host) in [(0, "a"), (1, "b")] {
       #expect(try jobs.next(perHost: 1, now: 0)?.entry.urls[0].hasPrefix("http://\(host)/") == true)
-      answer(position, now: 10)
+      jobs.answer(position, now: 10)
     }
     for position in [2, 3] {
       #expect(try jobs.next(perHost: 1, now: 11)?.entry.position == position)
-      fail(position, now: 20)
+      jobs.fail(position, now: 20)
       jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: position), now: 20)
     }
   }
@@ -168,17 +154,17 @@ import Testing
     #expect(try passOn(now: 40).isEmpty && jobs.scheduler.jobs[1]?.withoutMirror == version)
     // b answers a trial.
     #expect(try jobs.start(perHost: 1, now: 1020).count == 2)
-    answer(3, now: 1030)
+    jobs.answer(3, now: 1030)
     #expect(try passOn(now: 1030).count == 256 && passOn(now: 1030).count == 256, "so many each time")
   }
 
   @Test func `a host that has asked for a hold is not asked because its entries are passed on`() throws {
     try jobs.add(1, urls: [["http://a/0"], ["http://a/1"], ["http://a/2"], ["http://a/3", "http://b/3"]])
     #expect(try jobs.start(perHost: 1) == [0])
-    answer(0, now: 10)
+    jobs.answer(0, now: 10)
     #expect(try jobs.start(perHost: 2, now: 11) == [1, 2])
     #expect(jobs.downloadEnded(1, .refused(60), now: 20) == 60)
-    fail(2, now: 30)
+    jobs.fail(2, now: 30)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 2), now: 30)
     #expect(try passOn(now: 5000) == [3])
     #expect(try url(now: 5000) == "http://b/3")
@@ -187,9 +173,9 @@ import Testing
   @Test func `an entry whose mirrors have failed waits for the host that it was passed over at`() throws {
     try jobs.add(1, urls: [["http://a/0"], ["http://a/1"], ["http://a/2", "http://b/2"]])
     #expect(try jobs.start(perHost: 1) == [0])
-    answer(0, now: 10)
+    jobs.answer(0, now: 10)
     #expect(try jobs.start(perHost: 1, now: 11) == [1])
-    fail(1, now: 20)
+    jobs.fail(1, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     #expect(try passOn(now: 30) == [2])
     let id = PhotoRecord.ID(run: 1, position: 2)
@@ -212,23 +198,23 @@ import Testing
     let urls = (0..<limit + 10).map { ["http://a/\($0)"] } + [["http://a/z", "http://b/z"]]
     try jobs.add(1, urls: [["http://a/x"], ["http://a/y"]] + urls)
     #expect(try jobs.start(perHost: 1) == [0])
-    answer(0, now: 10)
+    jobs.answer(0, now: 10)
     #expect(try jobs.start(perHost: 1, now: 11) == [1])
-    fail(1, now: 20)
+    jobs.fail(1, now: 20)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     while try jobs.scheduler.passOn(now: 30, { _ in }) {}
     #expect(jobs.scheduler.jobs[1]?.waitingCount == limit)
     // The host opens, serves some of them, and is closed again.
     let trial = try #require(try jobs.start(perHost: 1, now: 1020).first)
     #expect(trial > 20, "one that was not tried there yet")
-    answer(trial, now: 1030)
+    jobs.answer(trial, now: 1030)
     for position in 1...20 {
       #expect(try jobs.start(perHost: 1, now: 1030) == [position])
-      answer(position, now: 1030)
+      jobs.answer(position, now: 1030)
     }
     #expect(jobs.scheduler.jobs[1]?.waitingCount == limit - 21)
     #expect(try jobs.start(perHost: 1, now: 1031) == [21])
-    fail(21, now: 1040)
+    jobs.fail(21, now: 1040)
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 21), now: 1040)
     #expect(try passOn(now: 1050) == [limit + 12], "the one with a mirror, behind all others")
   }

@@ -108,6 +108,22 @@ final class ScheduledJobs {
   func heldHosts(run: Int = 1, now: Int) -> [String] {
     scheduler.heldHosts(run: run, now: now, limit: 9).hosts.map(\.name)
   }
+
+  /// Ends an entry of run 1 whose host has answered.
+  func answer(_ position: Int, now: Int) {
+    let usage = HostUsage(isOwn: true, contact: .answered(firstByte: nil, isMultiplexed: false))
+    downloadEnded(position, .served, usage, now: now)
+    scheduler.finished(PhotoRecord.ID(run: 1, position: position), now: now)
+  }
+
+  /// Ends the download of an entry of run 1 whose host has failed.
+  func fail(_ position: Int, _ failure: HostBreaker.Failure = .refused, now: Int) {
+    let error = EntryFailure(
+      code: .download(.connect), message: "\(failure)", disposition: .retry(after: nil), hostFailure: failure)
+    _ = scheduler.downloadEnded(
+      PhotoRecord.ID(run: 1, position: position), HostUsage(isOwn: true, contact: .failed(failure)), .none,
+      failure: error, now: now, backoff: Self.backoff)
+  }
 }
 
 extension HostUsage {
