@@ -31,7 +31,7 @@ struct TextEntry {
     // The sign would become part of the first one's name, and the others its mirrors.
     if let sign = alternatives.dropLast().lazy.compactMap(\.last).first(where: { $0 == "," || $0 == ";" }) {
       let message =
-        "a \(fields.principalTitle) ends with \(sign): write each on a line of its own; only blanks separate mirrors"
+        "a \(fields.principalTitle) ends with \"\(sign)\": write each on a line of its own; only blanks separate mirrors"
       problems.append(ManifestProblem(.syntax, message, at: .line(line)))
     }
   }
