@@ -7,7 +7,8 @@
 cplanes_instructions cplanes_supported(void) {
 #if defined(__x86_64__)
   // Of processors with AVX-512, Intel's before Ice Lake, which lack VBMI2, lower their clock for its vectors.
-  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi2")) return cplanes_avx512;
+  if (__builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vnni"))
+    return cplanes_avx512;
   if (__builtin_cpu_supports("avx2")) return cplanes_avx2;
 #endif
   return cplanes_baseline;

@@ -20,6 +20,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     var key: SharedDownloads.Key?
     /// The download that it waits for; nil when it does not wait.
     var leader: PhotoRecord.ID?
+    /// When the time limit for all tries of its entry is over; nil without a limit.
+    var deadline: ContinuousClock.Instant?
   }
 
   package let record: PhotoRecord
@@ -79,6 +81,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   package override var isFinished: Bool { live.withLock { $0.phase == .finished } }
 
   package override func start() {
+    live.withLock { $0.deadline = record.settings.timeLeft.map { .now + $0 } }
     enter(.executing)
     guard !isCancelled, record.beginDownload() else { return finish() }
     begin()
@@ -195,10 +198,12 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   ) throws {
     let (store, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
     let began = ContinuousClock.now
+    var limits = record.settings
+    limits.timeLeft = timeLeft.map { max(.milliseconds(1), $0) }
     let request = TransferRequest(
       location: location, request: record.entry.request, files: files, destination: store,
       checksum: record.entry.checksum, validators: known?.validators,
-      validatorScope: sourceName.map { location.scope(of: $0) }, settings: settings.limited(by: record.settings),
+      validatorScope: sourceName.map { location.scope(of: $0) }, settings: settings.limited(by: limits),
       progress: progress, partial: partial, answered: reportAnswer)
     if reportsBeginning { report(.downloadBegan(record, at: Clock.monotonicMilliseconds)) }
     let transfer = engine.start(request) { [self] result in
@@ -313,13 +318,16 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   // MARK: Other downloads of the same request
 
-  /// Completes a download that has waited for another: shares its bytes, links its file, or shares its failure.
+  /// Completes a download that has waited for another: shares its bytes, links its file, or shares its failure, unless that
+  /// was due to the time limit of the other entry.
   /// - Parameters:
+  ///   - isOutOfTime: Whether that time limit is over.
   ///   - bytes: The source of the other one; nil when it is in a file.
   ///   - path: The path of that file.
-  private func adopt(_ leader: PhotoRecord.Live, _ bytes: BodyBytes?, from path: String) {
+  private func adopt(_ leader: PhotoRecord.Live, isOutOfTime: Bool, _ bytes: BodyBytes?, from path: String) {
     guard !isCancelled else { return finish() }
     switch leader.state {
+    case .failed where isOutOfTime && !self.isOutOfTime: return begin()
     case .failed:
       if let failure = leader.failure { record.fail(failure) }
     case .downloaded:
@@ -348,6 +356,11 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     return staging.link(path, as: download)
   }
 
+  /// The time that is left for its entry; nil without a limit.
+  private var timeLeft: Duration? { live.withLock { $0.deadline }.map { ContinuousClock.now.duration(to: $0) } }
+
+  private var isOutOfTime: Bool { timeLeft.map { $0 <= .zero } == true }
+
   /// The record whose download this one waits for; nil when it does not wait.
   var leader: PhotoRecord.ID? { live.withLock { $0.leader } }
 
@@ -375,8 +388,10 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private func end() {
     reportEnd()
     if let key = live.withLock({ $0.key }) {
-      let bytes = record.bodyBytes
-      for waiting in shared.end(key) { waiting.adopt(record.snapshot, bytes, from: staging.path(download)) }
+      let (bytes, isOutOfTime) = (record.bodyBytes, isOutOfTime)
+      for waiting in shared.end(key) {
+        waiting.adopt(record.snapshot, isOutOfTime: isOutOfTime, bytes, from: staging.path(download))
+      }
     }
     enter(.finished)
   }

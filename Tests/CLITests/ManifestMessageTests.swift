@@ -142,17 +142,20 @@ import Testing
     ("127.0.0.1:8123/x.jpg", "; if it is on the web, write http://127.0.0.1:8123/x.jpg"),
     ("192.168.1.4/x.jpg", "; if it is on the web, write http://192.168.1.4/x.jpg"), ("1.2.3/x.jpg", nil),
     ("http:x.jpg", "; a URL has two slashes before its host: http://HOST/…"),
+    ("“http://h/x.jpg”", "; a URL begins with http://, not with “"),
+    ("see HTTPS://h/x.jpg", "; a URL begins with https://, not with see "),
+    ("view-source:http://h/x.jpg", "; a URL begins with http://, not with view-source:"),
     ("photos/x.jpg", nil), ("x.jpg", nil), ("../x.jpg", nil), ("v1.2/x.jpg", nil), ("C:/x.jpg", nil),
     ("ftp://h/x.jpg", nil),
     ("mailto:a@example.com", nil),
   ])
-  func `a web address without its scheme is told with it`(url: String, hint: String?) throws {
+  func `a web address that does not begin with its scheme is told with it`(url: String, hint: String?) throws {
     let folder = try TemporaryFolder()
     try Data((url + "\n").utf8).write(to: URL(fileURLWithPath: folder.file("job.txt")))
     for options in [[], ["--file-root", packageRoot + "/Samples"]] {
       let check = try DarkroomCommand.run(["check", "job.txt"] + options, in: folder)
       let told = check.output.split(separator: "\n").first { $0.contains("would fail: ") } ?? ""
-      #expect(!told.isEmpty && told.contains(/on the web|two slashes/) == (hint != nil), "\(check.output)")
+      #expect(!told.isEmpty && told.contains(/on the web|two slashes|URL begins with/) == (hint != nil), "\(check.output)")
       if let hint { #expect(told.hasSuffix(hint)) }
     }
   }

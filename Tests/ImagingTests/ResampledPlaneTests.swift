@@ -13,13 +13,16 @@ import Testing
     let samples: [[[UInt8]]]
     private var read = 0
 
-    init(_ sizes: [PictureSize], blockRows: [Int]) {
+    /// - Parameter colour: The value of all samples; nil for noise.
+    init(_ sizes: [PictureSize], blockRows: [Int], colour: UInt8? = nil) {
       var chance = SplitMix64(seed: 5)
       planes = zip(sizes, blockRows).map { ($0, $1) }
       samples = sizes.map { size in
         // Jumps between extremes overshoot.
         (0..<size.height).map { _ in
-          (0..<size.width).map { _ in Bool.random(using: &chance) ? .random(in: 0...255, using: &chance) : 255 }
+          (0..<size.width).map { _ in
+            colour ?? (Bool.random(using: &chance) ? .random(in: 0...255, using: &chance) : 255)
+          }
         }
       }
     }
@@ -83,61 +86,92 @@ import Testing
   private static let halfColumns = ChromaSampling(horizontal: 2, vertical: 1)
   private static let samplings: [ChromaSampling] = [.yuv444, halfColumns, halfColumns.transposed, .yuv420]
 
-  @Test(
-    "the samples are those of rows of grey, with the instructions of every processor", arguments: samplings,
-    cplanes_instructions.all)
-  func rows(_ sampling: ChromaSampling, _ instructions: cplanes_instructions) throws {
-    for (luma, size) in Self.sizes {
-      for isPart in [false, true] {
-        var plan = ResamplingPlan(
-          columns: ResamplingAxis(length: luma.width, count: size.width),
-          rows: ResamplingAxis(length: luma.height, count: size.height))
-        if isPart {
-          let width = Double(luma.width) * 0.75
-          guard width >= Double(size.width) else { continue }
-          plan = ResamplingPlan(
-            columns: ResamplingAxis(length: luma.width, start: 3.5, extent: width, count: size.width), rows: plan.rows)
-        }
-        try compare(plan, of: luma, sampling, instructions)
+  /// The plans of all sizes, of a part of the picture too.
+  private static let plans: [(luma: PictureSize, plan: ResamplingPlan)] = sizes.flatMap { luma, size in
+    let (columns, rows) = (
+      ResamplingAxis(length: luma.width, count: size.width), ResamplingAxis(length: luma.height, count: size.height)
+    )
+    let width = Double(luma.width) * 0.75
+    let part = ResamplingAxis(length: luma.width, start: 3.5, extent: width, count: size.width)
+    return [(luma, ResamplingPlan(columns: columns, rows: rows))]
+      + (width < Double(size.width) ? [] : [(luma, ResamplingPlan(columns: part, rows: rows))])
+  }
+
+  @Test(arguments: samplings)
+  func `the samples are those of rows of grey, but for rounding`(_ sampling: ChromaSampling) throws {
+    var (count, different) = (0, 0)
+    for (luma, plan) in Self.plans {
+      let noise = noise(luma, blockRows: 16)
+      let chroma = plan.subsampled(sampling)
+      let resampled = try resample(noise, plan, sampling, .supported)
+      for (plane, way) in [(plan, ChromaSampling.yuv444), (chroma, sampling), (chroma, sampling)].enumerated() {
+        let expected = try greyRows(way.0.rows(from: Means(noise.samples[plane], way.1)))
+        #expect(resampled[plane].map(\.count) == expected.map(\.count))
+        let differences = zip(resampled[plane].joined(), expected.joined()).map { abs(Int($0) - Int($1)) }
+        #expect(differences.allSatisfy { $0 <= 1 }, "\(plan), plane \(plane)")
+        count += differences.count
+        different += differences.count { $0 > 0 }
+      }
+    }
+    #expect(different * 200 < count, "\(different) of \(count)")
+  }
+
+  @Test(arguments: samplings, cplanes_instructions.all)
+  func `the samples are the same with the instructions of every processor, and rows of blocks of every height`(
+    _ sampling: ChromaSampling, _ instructions: cplanes_instructions
+  ) throws {
+    for (luma, plan) in Self.plans {
+      let expected = try resample(noise(luma, blockRows: 16), plan, sampling, cplanes_baseline)
+      // As small as rows of blocks become.
+      let resampled = try resample(noise(luma, blockRows: 1), plan, sampling, instructions)
+      #expect(resampled == expected, "\(plan)")
+    }
+  }
+
+  @Test(arguments: samplings, [UInt8(0), 1, 77, 128, 254, 255])
+  func `an area of one colour keeps it`(_ sampling: ChromaSampling, _ colour: UInt8) throws {
+    for (luma, plan) in Self.plans {
+      let area = Noise([luma, luma, luma], blockRows: [16, 16, 16], colour: colour)
+      for plane in try resample(area, plan, sampling, .supported) {
+        #expect(plane.joined().allSatisfy { $0 == colour }, "\(plan)")
       }
     }
   }
 
-  /// Compares all planes of a picture whose chroma is stored with the size of luma.
-  private func compare(
-    _ plan: ResamplingPlan, of luma: PictureSize, _ sampling: ChromaSampling, _ instructions: cplanes_instructions
-  ) throws {
-    // As small as rows of blocks become, and as large.
-    for blockRows in [1, 16] {
-      let noise = Noise([luma, luma, luma], blockRows: [blockRows, blockRows, blockRows])
-      let reader = try PlaneReader(noise) { false }
-      let chroma = plan.subsampled(sampling)
-      let planes =
-        ResampledPlane.make(reader, planes: 0..<1, plan, instructions)
-        + ResampledPlane.make(reader, planes: 1..<3, chroma, instructions)
-      let band = PlaneBand(width: plan.size.width, sampling: sampling)
-      let expected = zip(noise.samples, [(plan, .yuv444), (chroma, sampling), (chroma, sampling)]).map {
-        samples, way in way.0.rows(from: Means(samples, way.1))
-      }
-      for top in stride(from: 0, to: plan.size.height, by: PlaneBand.lumaRows) {
-        for (index, plane) in planes.enumerated() {
-          try plane.read(into: band.planes[index])
-          let rows = expected[index]
-          let (row, packed) = (
-            RowBuffer(width: rows.size.width, layout: rows.layout),
-            PackedRow(width: rows.size.width, layout: rows.layout)
-          )
-          let stored = band.planes[index]
-          for line in 0..<min(stored.count, rows.size.height - top / stored.sampling.vertical) {
-            try rows.read(into: row.row)
-            row.row.pack(packed)
-            let grey = UnsafeRawBufferPointer(start: packed.bytes, count: rows.size.width)
-            #expect(
-              grey.elementsEqual(UnsafeBufferPointer(start: stored.row(line), count: rows.size.width)),
-              "\(plan), plane \(index), row \(top / stored.sampling.vertical + line), blocks of \(blockRows)")
-          }
+  /// Noise whose chroma has the size of luma.
+  private func noise(_ luma: PictureSize, blockRows: Int) -> Noise {
+    Noise([luma, luma, luma], blockRows: [blockRows, blockRows, blockRows])
+  }
+
+  /// The rows of all planes of a picture.
+  private func resample(
+    _ picture: Noise, _ plan: ResamplingPlan, _ sampling: ChromaSampling, _ instructions: cplanes_instructions
+  ) throws -> [[[UInt8]]] {
+    let reader = try PlaneReader(picture) { false }
+    let planes =
+      ResampledPlane.make(reader, planes: 0..<1, plan, instructions)
+      + ResampledPlane.make(reader, planes: 1..<3, plan.subsampled(sampling), instructions)
+    let band = PlaneBand(width: plan.size.width, sampling: sampling)
+    var rows = planes.map { _ in [[UInt8]]() }
+    for _ in stride(from: 0, to: plan.size.height, by: PlaneBand.lumaRows) {
+      for (index, plane) in planes.enumerated() {
+        try plane.read(into: band.planes[index])
+        for line in 0..<min(band.planes[index].count, plane.size.height - rows[index].count) {
+          rows[index].append(
+            Array(UnsafeBufferPointer(start: band.planes[index].row(line), count: plane.size.width)))
         }
       }
+    }
+    return rows
+  }
+
+  private func greyRows(_ source: any RowSource) throws -> [[UInt8]] {
+    let row = RowBuffer(width: source.size.width, layout: source.layout)
+    let packed = PackedRow(width: source.size.width, layout: source.layout)
+    return try (0..<source.size.height).map { _ in
+      try source.read(into: row.row)
+      row.row.pack(packed)
+      return Array(UnsafeRawBufferPointer(start: packed.bytes, count: source.size.width))
     }
   }
 }

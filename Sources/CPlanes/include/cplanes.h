@@ -72,6 +72,12 @@ typedef struct {
   const float *weights;
 } cplanes_taps;
 
+/// The same for pairs of input samples: pair i has the samples 2i and 2i + 1. Weights are multiplied by 16384.
+typedef struct {
+  int first, count;  // In pairs.
+  const int16_t *weights;  // Two for each pair.
+} cplanes_pairs;
+
 /// The rows that are resampled at once: they share the loads of weights.
 enum { cplanes_group_rows = 16 };
 
@@ -80,19 +86,21 @@ typedef struct {
   const uint8_t *upper[cplanes_group_rows];
   const uint8_t *lower[cplanes_group_rows];  // Used when a sample is the mean of two rows.
   int shared_columns, shared_rows;           // Stored columns and rows per sample: 1 or 2.
-  int width;       // Samples of a row. As many as make it a multiple of 8 are read, with any value.
-  float *columns;  // Scratch memory: `cplanes_group_rows` for each of the samples that are read.
+  int width;         // Samples of a row. As many as make it a multiple of 16 are read, with any value.
+  int16_t *columns;  // Scratch memory: `cplanes_group_rows` for each of the samples that are read.
 } cplanes_group;
 
-/// Resamples the rows of a group to `count` columns, as many as make it a multiple of 8 with any value: samples of 0…255 to floats
-/// of 0…1.
+/// Resamples the rows of a group to `count` columns, as many as make it a multiple of 8 with any value. Results are multiplied by 64,
+/// and stored as pairs of two rows: `results` has `cplanes_group_rows` / 2 pointers, each to `count` pairs.
 void cplanes_resample_group(
-    cplanes_instructions instructions, const cplanes_group *group, const cplanes_taps *taps, int count, float *const *results);
+    cplanes_instructions instructions, const cplanes_group *group, const cplanes_pairs *taps, int count,
+    int16_t *const *results);
 
-/// Resamples rows to one: stores the sum of `count` rows, each with a weight, clamped to 0…1 and rounded to 0…255. As many
-/// columns as make `width` a multiple of 32 are read and stored.
+/// Resamples such pairs of rows to one row: stores the sum of `count` pairs, each with two weights, rounded and clamped to 0…255. As
+/// many columns as make `width` a multiple of 32 are read and stored.
 void cplanes_resample_rows(
-    cplanes_instructions instructions, const float *const *rows, const float *weights, int count, int width, uint8_t *result);
+    cplanes_instructions instructions, const int16_t *const *rows, const int16_t *weights, int count, int width,
+    uint8_t *result);
 
 /// Resamples columns of eight to `count` columns of eight.
 void cplanes_resample_columns(

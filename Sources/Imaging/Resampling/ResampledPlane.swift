@@ -1,28 +1,28 @@
 import CPlanes
 
 /// A stored plane, resampled to a plane of the result. Neighbouring samples are averaged first where the result has fewer of
-/// them. Gives the same samples as `ResampledColumns` and `ScatteredRows` for rows of grey, but holds integers up to the loops that
-/// resample.
+/// them. As `ResampledColumns` and `ScatteredRows` for rows of grey, but in integers: a few samples in a thousand differ by 1.
 final class ResampledPlane {
   /// The size of the resampled plane.
   let size: PictureSize
   private let reader: PlaneReader
   private let plane: Int
-  private let columns: ResamplingWeights
-  private let rows: ResamplingWeights
+  private let columns: PairedWeights
+  private let rows: PairedWeights
   /// The columns and rows of the plane to resample.
   private let joined: PictureSize
   /// Stored columns and rows per sample, 1 or 2.
   private let shared: ChromaSampling
   private let instructions: cplanes_instructions
-  private let scratch: UnsafeMutablePointer<Float>
-  /// The last resampled rows, each at its index modulo `capacity`.
-  private let held: UnsafeMutablePointer<Float>
+  private let scratch: UnsafeMutablePointer<Int16>
+  /// The last resampled rows in pairs, each pair at its index modulo `capacity`.
+  private let held: UnsafeMutablePointer<Int16>
   private let capacity: Int
+  /// The samples of a pair of rows.
   private let stride: Int
-  private let pointers: UnsafeMutablePointer<UnsafePointer<Float>?>
+  private let pointers: UnsafeMutablePointer<UnsafePointer<Int16>?>
   private var nextRow = 0
-  private var nextInput = 0
+  private var nextPair = 0
 
   /// Rows that are resampled to other columns at once; as many may be read ahead.
   static let groupRows = Int(cplanes_group_rows)
@@ -35,7 +35,7 @@ final class ResampledPlane {
     _ reader: PlaneReader, planes: Range<Int>, _ plan: ResamplingPlan,
     _ instructions: cplanes_instructions = .supported
   ) -> [ResampledPlane] {
-    let (columns, rows) = (ResamplingWeights.resizing(plan.columns), ResamplingWeights.resizing(plan.rows))
+    let (columns, rows) = (PairedWeights.resizing(plan.columns), PairedWeights.resizing(plan.rows))
     let joined = PictureSize(width: plan.columns.length, height: plan.rows.length)
     return planes.map {
       ResampledPlane(reader, plane: $0, columns: columns, rows: rows, joined: joined, instructions)
@@ -43,7 +43,7 @@ final class ResampledPlane {
   }
 
   private init(
-    _ reader: PlaneReader, plane: Int, columns: ResamplingWeights, rows: ResamplingWeights, joined: PictureSize,
+    _ reader: PlaneReader, plane: Int, columns: PairedWeights, rows: PairedWeights, joined: PictureSize,
     _ instructions: cplanes_instructions
   ) {
     let stored = reader.size(of: plane)
@@ -56,10 +56,10 @@ final class ResampledPlane {
     precondition(
       (stored.width + shared.horizontal - 1) / shared.horizontal == joined.width
         && (stored.height + shared.vertical - 1) / shared.vertical == joined.height, "the plan is of another plane")
-    scratch = .allocateCacheLines(capacity: (joined.width + 7) / 8 * 8 * Self.groupRows)
-    // Whole vectors of four times 8.
-    stride = (size.width + 31) / 32 * 32
-    capacity = rows.maxCount + Self.groupRows
+    scratch = .allocateCacheLines(capacity: (joined.width + 15) / 16 * 16 * Self.groupRows)
+    // Whole vectors of twice 16.
+    stride = 2 * ((size.width + 31) / 32 * 32)
+    capacity = rows.maxCount + Self.groupRows / 2
     held = .allocateCacheLines(capacity: capacity * stride)
     held.initialize(repeating: 0, count: capacity * stride)
     pointers = .allocate(capacity: rows.maxCount)
@@ -80,44 +80,44 @@ final class ResampledPlane {
   }
 
   private func read(into samples: PlaneSamples) throws(ImagingError) {
-    let range = rows.ranges[nextRow]
-    while nextInput < range.upperBound { try readGroup() }
+    let range = rows.range(of: nextRow)
+    while nextPair < range.upperBound { try readGroup() }
     var slot = range.lowerBound % capacity
     for offset in 0..<range.count {
       pointers[offset] = UnsafePointer(held + slot * stride)
       slot = slot + 1 == capacity ? 0 : slot + 1
     }
     cplanes_resample_rows(
-      instructions, pointers, rows.weights(for: nextRow), Int32(range.count), Int32(size.width), samples)
+      instructions, pointers, rows.pairs[nextRow].weights, Int32(range.count), Int32(size.width), samples)
     nextRow += 1
   }
-
-  private func row(_ input: Int) -> UnsafeMutablePointer<Float> { held + input % capacity * stride }
 
   /// Resamples the columns of the next group of rows; of the last row again where there are fewer.
   private func readGroup() throws(ImagingError) {
     let stored = reader.size(of: plane)
-    let first = nextInput * shared.vertical
+    let first = 2 * nextPair * shared.vertical
     try reader.readRows(first..<min(first + Self.groupRows * shared.vertical, stored.height), of: plane)
     var group = cplanes_group()
     (group.width, group.columns) = (Int32(joined.width), scratch)
     (group.shared_columns, group.shared_rows) = (Int32(shared.horizontal), Int32(shared.vertical))
-    withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Float>?.self, capacity: Self.groupRows) { results in
-      withUnsafeMutableBytes(of: &group.upper) { upper in
-        withUnsafeMutableBytes(of: &group.lower) { lower in
-          for index in 0..<Self.groupRows {
-            let top = min(first + index * shared.vertical, stored.height - 1)
-            upper.storeBytes(of: source(top, stored), toByteOffset: 8 * index, as: PlaneSamples.self)
-            lower.storeBytes(
-              of: source(min(top + shared.vertical, stored.height) - 1, stored), toByteOffset: 8 * index,
-              as: PlaneSamples.self)
-            results.initializeElement(at: index, to: row(nextInput + index))
-          }
+    withUnsafeMutableBytes(of: &group.upper) { upper in
+      withUnsafeMutableBytes(of: &group.lower) { lower in
+        for index in 0..<Self.groupRows {
+          let top = min(first + index * shared.vertical, stored.height - 1)
+          upper.storeBytes(of: source(top, stored), toByteOffset: 8 * index, as: PlaneSamples.self)
+          lower.storeBytes(
+            of: source(min(top + shared.vertical, stored.height) - 1, stored), toByteOffset: 8 * index,
+            as: PlaneSamples.self)
         }
       }
-      cplanes_resample_group(instructions, &group, columns.taps, Int32(size.width), results.baseAddress)
     }
-    nextInput = min(nextInput + Self.groupRows, joined.height)
+    withUnsafeTemporaryAllocation(of: UnsafeMutablePointer<Int16>?.self, capacity: Self.groupRows / 2) { results in
+      for index in 0..<results.count {
+        results.initializeElement(at: index, to: held + (nextPair + index) % capacity * stride)
+      }
+      cplanes_resample_group(instructions, &group, columns.pairs, Int32(size.width), results.baseAddress)
+    }
+    nextPair += Self.groupRows / 2
   }
 
   /// A stored row, with a sample after the last where it makes a pair.

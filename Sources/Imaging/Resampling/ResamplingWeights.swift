@@ -1,11 +1,10 @@
 import CPlanes
 import Foundation
-import Synchronization
 
 /// The input samples that contribute to each output sample of a side, and their weights: a kernel around the output
 /// sample's position, widened to the distance of output samples when the side is reduced, and cut off at the ends of the side.
 /// Weights sum to 1.
-final class ResamplingWeights: @unchecked Sendable {  // never changes after `init`
+final class ResamplingWeights: KeptWeights, @unchecked Sendable {  // never changes after `init`
   /// Output samples.
   let count: Int
   /// The input samples of each output sample. Both bounds increase monotonically.
@@ -16,27 +15,11 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
   let taps: UnsafePointer<cplanes_taps>
   private let memory: UnsafeMutablePointer<Float>
 
-  /// The last weights of `resize()`: many pictures have the size of an earlier one.
-  private static let recent = Mutex<[(axis: ResamplingAxis, weights: ResamplingWeights)]>([])
-  private static let maxRecent = 32
-  private static let maxRecentBytes = 512 << 10
+  private static let recent = RecentWeights<ResamplingWeights>()
 
   /// The weights of `resize()`.
   static func resizing(_ axis: ResamplingAxis) -> ResamplingWeights {
-    let kept = recent.withLock { recent -> ResamplingWeights? in
-      guard let index = recent.firstIndex(where: { $0.axis == axis }) else { return nil }
-      recent.append(recent.remove(at: index))
-      return recent[recent.count - 1].weights
-    }
-    if let kept { return kept }
-    let weights = ResamplingWeights(axis, axis.isIdentity ? .nearest : .lanczos3)
-    guard weights.bytes <= maxRecentBytes else { return weights }
-    recent.withLock { recent in
-      recent.append((axis, weights))
-      var bytes = recent.reduce(0) { $0 + $1.weights.bytes }
-      while bytes > maxRecentBytes || recent.count > maxRecent { bytes -= recent.removeFirst().weights.bytes }
-    }
-    return weights
+    recent.weights(of: axis) { ResamplingWeights(axis, axis.isIdentity ? .nearest : .lanczos3) }
   }
 
   init(_ axis: ResamplingAxis, _ kernel: ResamplingKernel) {
@@ -79,7 +62,7 @@ final class ResamplingWeights: @unchecked Sendable {  // never changes after `in
     memory.deallocate()
   }
 
-  private var bytes: Int {
+  var bytes: Int {
     count * (maxCount * MemoryLayout<Float>.size + MemoryLayout<Range<Int>>.size + MemoryLayout<cplanes_taps>.size)
   }
 

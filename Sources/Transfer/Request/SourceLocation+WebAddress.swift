@@ -25,9 +25,13 @@ extension SourceLocation {
 
 /// Continues a message about a text that looks like a web address without its scheme, such as `www.example.com/x.jpg`,
 /// `//example.com/x.jpg`, `example.com:8080/x.jpg` or `127.0.0.1/x.jpg`, or with a misspelt one, `https//example.com/x.jpg`;
-/// empty for any other.
+/// or about one with something before its scheme, such as a quotation mark; empty for any other.
 /// - Parameter text: Without secrets.
 func webAddressHint(for text: String) -> String {
+  if let scheme = text.firstMatch(of: /https?:\/\//.ignoresCase()), !text.hasPrefix("/"), !text.hasPrefix(".") {
+    let before = text[..<scheme.range.lowerBound]
+    if !before.isEmpty { return "; a URL begins with \(scheme.output.lowercased()), not with \(before)" }
+  }
   if let typed = text.prefixMatch(of: /(https?)\/\//.ignoresCase()) {
     return "; if it is on the web, write \(typed.1.lowercased())://\(text[typed.range.upperBound...])"
   }

@@ -87,6 +87,21 @@ import TestSupport
     #expect(chains.more().isEmpty)
   }
 
+  @Test func `one that runs out of its own time has others ask, which have theirs`() throws {
+    let chains = try Chains(downloads: 16)
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let first = try chains.start(0, url: server.url("a"), timeLeft: .milliseconds(500))
+    #expect(try server.nextRequest() == "/a")
+    let others = try [Duration.seconds(3600), nil].enumerated().map {
+      try chains.start(1 + $0, url: server.url("a"), timeLeft: $1)
+    }
+    let ended = chains.ended(1).count
+    try server.release(3)
+    _ = chains.ended(3 - ended)
+    #expect(first.snapshot.failure?.code.text == "timeout")
+    #expect(others.map(\.state) == [.filtered, .filtered])
+  }
+
   @Test func `a failure is everybody's`() throws {
     let chains = try Chains(downloads: 16)
     let records = try (0..<4).map { try chains.start($0, url: "http://10.0.0.1/a") }

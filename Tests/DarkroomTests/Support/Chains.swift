@@ -77,19 +77,21 @@ final class Chains {
   @discardableResult
   func start(
     _ position: Int, url: String = source, recipe: String = "none", priority: Entry.Priority = .normal,
-    reportsAnswer: Bool = false, run number: Int = 1, inherited: PhotoRecord.Source? = nil
+    reportsAnswer: Bool = false, run number: Int = 1, inherited: PhotoRecord.Source? = nil, timeLeft: Duration? = nil
   ) throws -> PhotoRecord {
     let entry = try Entry.sample(position, url: url, recipe: recipe, priority: priority)
-    return start(entry, run: number, inherited: inherited, reportsAnswer: reportsAnswer)
+    return start(entry, run: number, inherited: inherited, timeLeft: timeLeft, reportsAnswer: reportsAnswer)
   }
 
   /// - Parameter earlier: What earlier runs delivered for the entry. Default: nothing.
   func start(
     _ entry: Entry, run number: Int = 1, inherited: PhotoRecord.Source? = nil, earlier: [LedgerOutput] = [],
-    reportsAnswer: Bool = false
+    timeLeft: Duration? = nil, reportsAnswer: Bool = false
   ) -> PhotoRecord {
     let run = RunContext(number: number, runID: staging.runID, folder: job, staging: staging)
-    let record = PhotoRecord(entry, run: run, inherited: inherited)
+    var settings = HostSettings()
+    settings.timeLeft = timeLeft
+    let record = PhotoRecord(entry, run: run, settings: settings, inherited: inherited)
     pending.start(record, earlier: EarlierResults(folder: job, outputs: earlier), reportsAnswer: reportsAnswer)
     pending.addToQueues()
     return record
