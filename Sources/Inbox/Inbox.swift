@@ -64,7 +64,7 @@ package struct Inbox: Sendable {
           if status.kind == .file, try folder.mayRead(name.text ?? "") {
             scan.manifests.append(.init(file: name.text ?? "", job: job, identity: status.identity))
           } else {
-            scan.ignore(name, status, why: "it cannot be read")
+            scan.ignore(name, status, why: "it cannot be read: \(status.access); change its mode or its owner")
             if status.kind == .file { scan.unreadable.append(name) }
           }
         } catch  where error.cause.isOfMachine {
@@ -87,6 +87,13 @@ package struct Inbox: Sendable {
   /// Whether a process has a manifest open for writing.
   package func writers(of manifest: InboxScan.Manifest) -> OpenFile.Writers {
     (try? folder.open(reading: manifest.file))?.writers ?? .unknown
+  }
+}
+
+extension FileStatus {
+  /// Whose file it is, and who asks.
+  fileprivate var access: String {
+    "its owner is uid \(owner), its mode \(String(mode, radix: 8)), and this is uid \(geteuid())"
   }
 }
 

@@ -56,7 +56,8 @@ package struct HostRules: Sendable, Equatable {
   ///   - total: Those of all shares.
   package mutating func limit(_ name: String, to downloads: Int, of total: Int) {
     guard let pattern = try? HostPattern(parsing: name) else { return }
-    var rule = HostRule(pattern, like: rule(forHost: pattern.name, port: pattern.port) ?? HostRule(pattern))
+    let known = rule(forHost: pattern.name, port: pattern.port).map { complete($0, forHost: pattern.name) }
+    var rule = HostRule(pattern, like: known ?? HostRule(pattern))
     rule.perHost = min(rule.perHost ?? downloads, downloads)
     let share = Double(downloads) / Double(max(total, downloads))
     rule.interval = rule.interval.map { $0 / share }
@@ -66,12 +67,19 @@ package struct HostRules: Sendable, Equatable {
 
   // MARK: Matching
 
-  /// The rule for a location; nil when there is none. The rate applies to a host and all its ports, so it is taken from
-  /// the rule without a port.
+  /// The rule for a location; nil when there is none.
   package func rule(for location: SourceLocation) -> HostRule? {
-    guard !isEmpty, let host = location.canonicalHost, var rule = rule(forHost: host, port: location.port)
-    else { return nil }
-    if rule.pattern.port != nil { rule.settings.maxRate = self.rule(forHost: host, port: nil)?.settings.maxRate }
+    guard !isEmpty, let host = location.canonicalHost else { return nil }
+    return rule(forHost: host, port: location.port).map { complete($0, forHost: host) }
+  }
+
+  /// Adds to a rule with a port what such rules cannot say, from the rule of the same host without one.
+  private func complete(_ rule: HostRule, forHost host: String) -> HostRule {
+    guard rule.pattern.port != nil, let common = self.rule(forHost: host, port: nil) else { return rule }
+    var rule = rule
+    rule.perHost = rule.perHost ?? common.perHost
+    rule.interval = rule.interval ?? common.interval
+    rule.settings.maxRate = rule.settings.maxRate ?? common.settings.maxRate
     return rule
   }
 
@@ -90,7 +98,8 @@ package struct HostRules: Sendable, Equatable {
   /// - Parameter name: As `SourceLocation.hostName` returns it.
   package func allowance(ofHost name: String) -> HostAllowance {
     guard !isEmpty, let host = SourceLocation.canonicalHost(of: name) else { return .standard }
-    return rule(forHost: host, port: SourceLocation.port(ofHostName: name))?.allowance ?? .standard
+    let rule = rule(forHost: host, port: SourceLocation.port(ofHostName: name))
+    return rule.map { complete($0, forHost: host).allowance } ?? .standard
   }
 
   /// The patterns of the rules for a host: the one for all ports, and those for single ports.

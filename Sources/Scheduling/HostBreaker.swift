@@ -66,7 +66,7 @@ package struct HostBreaker: Equatable, Sendable {
     case usual
     /// The usual ones; for the answer, the limit of a connection.
     case first
-    /// So many milliseconds each.
+    /// The same, but so many milliseconds for the connection.
     case short(Int)
   }
 
@@ -109,7 +109,7 @@ package struct HostBreaker: Equatable, Sendable {
   /// The number of silences or refusals in a row after which a host that has never answered is given up.
   static let silenceLimit = 3
 
-  /// The time limit of a try after a silence of a host that has never answered.
+  /// The time limit of a connection after a silence of a host that has never answered.
   static let shortBudget = 2000
   static let refusalLimit = 8
 

@@ -7,12 +7,9 @@ extension HostSettings {
   /// - Parameter left: The remaining time for all tries of the entry, in seconds; nil without a limit.
   init(_ budget: HostBreaker.Budget, _ configuration: TransferConfiguration, left: Double?) {
     self.init()
-    switch budget {
-    case .usual: break
-    case .first: firstByteTimeout = configuration.firstByteTimeout ?? configuration.connectTimeout
-    case .short(let milliseconds):
+    if budget != .usual { firstByteTimeout = configuration.firstByteTimeout ?? configuration.connectTimeout }
+    if case .short(let milliseconds) = budget {
       connectTimeout = min(configuration.connectTimeout, .milliseconds(milliseconds))
-      firstByteTimeout = .milliseconds(milliseconds)
     }
     timeLeft = left.map { .seconds(max(0.001, $0)) }
   }

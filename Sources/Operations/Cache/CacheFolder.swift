@@ -17,9 +17,10 @@ package struct CacheFolder: Sendable {
   /// The path of the index. SQLite adds other files beside it.
   var index: String { path + "/index.sqlite" }
 
-  /// Creates the folder if it is missing, and removes incoming files that an earlier process left.
+  /// Creates the folder if it is missing, but not the one above it, and removes incoming files that an earlier process left.
   func prepare() throws {
-    try Folder.create(incoming, mode: 0o700)
+    var created: [String] = []
+    try Folder.create(incoming, beneath: Folder.parent(of: path), mode: 0o700, changed: &created)
     try removeIncoming()
   }
 

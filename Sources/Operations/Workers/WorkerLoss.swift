@@ -15,21 +15,22 @@ enum WorkerLoss: Error, Equatable {
   enum Next: Equatable {
     /// It is tried again in a new worker.
     case again
-    /// It is tried again while no other picture is decoded, because the kernel killed the worker when memory ran out,
-    /// possibly because of others.
+    /// It is tried again while no other picture is decoded, because the worker was killed, possibly for want of memory that
+    /// others used.
     case alone
     case fail
   }
 
-  /// Decides how the task continues. A task that exceeded its time is not retried, and only a lack of memory makes it
-  /// run alone.
+  /// Decides how the task continues. A task that exceeded its time is not retried. One that was killed runs alone before it
+  /// fails: at once if the kernel did that for want of memory, else after a second kill, which may be that of a program
+  /// such as systemd-oomd.
   /// - Parameters:
   ///   - tries: The number of workers that were lost with the task.
   ///   - wasAlone: Whether the task ran alone in the last one.
   ///   - lacksMemory: Whether the kernel may have killed a process because memory ran out since the last try began.
   func next(tries: Int, wasAlone: Bool, lacksMemory: Bool) -> Next {
     switch self {
-    case .ended(let ending) where ending.isKilled && lacksMemory: wasAlone ? .fail : .alone
+    case .ended(let ending) where ending.isKilled: wasAlone ? .fail : lacksMemory || tries >= 2 ? .alone : .again
     case .outOfTime, .silent(_, isFinal: true): .fail
     default: tries < 2 && !wasAlone ? .again : .fail
     }

@@ -18,8 +18,15 @@ import Transfer
     #expect(HostSettings(.first, configuration, left: nil).firstByteTimeout == .seconds(7))
     configuration.firstByteTimeout = .seconds(90)
     #expect(HostSettings(.first, configuration, left: nil).firstByteTimeout == .seconds(90))
+  }
+
+  @Test func `after a silence a connection may take less, but an answer as long as before`() {
+    var configuration = TransferConfiguration()
+    configuration.connectTimeout = .seconds(7)
     let short = HostSettings(.short(2000), configuration, left: nil)
-    #expect(short.firstByteTimeout == .seconds(2) && short.connectTimeout == .seconds(2))
+    #expect(short.firstByteTimeout == .seconds(7) && short.connectTimeout == .seconds(2))
+    configuration.firstByteTimeout = .seconds(90)
+    #expect(HostSettings(.short(2000), configuration, left: nil).firstByteTimeout == .seconds(90))
     configuration.connectTimeout = .seconds(1)
     #expect(HostSettings(.short(2000), configuration, left: nil).connectTimeout == .seconds(1))
   }

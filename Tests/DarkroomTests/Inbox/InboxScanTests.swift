@@ -50,7 +50,8 @@ import TestSupport
   func unreadable() throws {
     try folder.write("x", as: "a.json")
     chmod(folder.file("a.json"), 0)
-    #expect(try inbox.scan().ignored.map(\.why) == ["it cannot be read"])
+    let why = try inbox.scan().ignored.map(\.why)
+    #expect(why.count == 1 && why.first?.hasPrefix("it cannot be read: its owner is uid") == true, "\(why)")
   }
 
   @Test("the oldest comes first, then by name")

@@ -68,11 +68,15 @@ import Transfer
     for name in ["a.example.org", "a.b.example.org", "a.example.org.", "ex%61mple.example.org"] {
       #expect(rules.allowance(ofHost: name) == .init(downloads: 2, interval: 1334), "\(name)")
     }
+    #expect(rules.allowance(ofHost: "a.example.org:81") == .init(downloads: 2, interval: 1334), "of a rule with a port")
     #expect(rules.allowance(ofHost: "example.org") == .standard)
     #expect(rules.patterns(ofHost: "a.example.org") == ["*.example.org", "a.example.org:81"])
     #expect(rules.patterns(ofHost: "127.1") == ["127.0.0.1"])
     #expect(rules.patterns(ofHost: "example.org") == [])
     #expect(rules.mostPerHost == 2)
+    rules.limit("a.example.org:81", to: 1, of: 2)
+    #expect(rules.allowance(ofHost: "a.example.org:81") == .init(downloads: 1, interval: 2667))
+    #expect(rules.allowance(ofHost: "a.example.org") == .init(downloads: 2, interval: 1334))
   }
 
   @Test func `the rate is that of the rule for all ports`() throws {
@@ -87,6 +91,8 @@ import Transfer
     }
     #expect(settings.map { $0?.maxRate } == [1000, 1000])
     #expect(settings.map { $0?.timeout } == [.seconds(1), nil], "nothing else is merged")
+    rules.limit("a.example.org:81", to: 1, of: 4)
+    #expect(try rules.rule(for: SourceLocation(parsing: "http://a.example.org:81/"))?.settings.maxRate == 250)
   }
 
   @Test func `requests of different users with the same key have different keys of the cache`() throws {

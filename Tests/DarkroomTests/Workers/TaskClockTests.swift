@@ -90,13 +90,19 @@ import Testing
     #expect(killed.error(wasAlone: true).code == .imageTooLarge)
   }
 
+  @Test func `what another process has killed twice is tried again alone, and fails as too large`() {
+    let killed = WorkerLoss.ended(.signalled(9))
+    #expect(killed.next(tries: 1, wasAlone: false, lacksMemory: false) == .again)
+    #expect(killed.next(tries: 2, wasAlone: false, lacksMemory: false) == .alone)
+    #expect(killed.next(tries: 3, wasAlone: true, lacksMemory: false) == .fail)
+  }
+
   @Test(arguments: [false, true])
   func `what has had all its time is not tried again, and the rest once`(lacksMemory: Bool) {
     for loss in [WorkerLoss.outOfTime(30), .silent(300, isFinal: true)] {
       #expect(loss.next(tries: 1, wasAlone: false, lacksMemory: lacksMemory) == .fail)
     }
-    let killed: [WorkerLoss] = lacksMemory ? [] : [.ended(.signalled(9))]
-    for loss in killed + [.ended(.signalled(6)), .ended(.exited(77)), .silent(60, isFinal: false), .garbage] {
+    for loss in [WorkerLoss.ended(.signalled(6)), .ended(.exited(77)), .silent(60, isFinal: false), .garbage] {
       #expect(loss.next(tries: 1, wasAlone: false, lacksMemory: lacksMemory) == .again)
       #expect(loss.next(tries: 2, wasAlone: false, lacksMemory: lacksMemory) == .fail)
     }
