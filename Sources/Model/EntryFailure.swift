@@ -31,7 +31,7 @@ package struct EntryFailure: Error, Sendable, Equatable {
   package let code: FailureCode
 
   /// For people. Names the thing, the limit and the value.
-  package let message: String
+  package private(set) var message: String
   package var httpStatus: Int?
   /// The URL of the last request, redirects followed, without secrets; nil when none was sent.
   package var finalURL: String?
@@ -61,6 +61,14 @@ package struct EntryFailure: Error, Sendable, Equatable {
     case .retry, .hostRefused: true
     case .final, .waitForSpace, .waitForMachine, .restart: false
     }
+  }
+
+  /// The same failure of another entry with the same request, whose URL may be written otherwise.
+  package func naming(_ url: String, insteadOf other: String) -> EntryFailure {
+    guard url != other else { return self }
+    var failure = self
+    failure.message = message.replacing(SourceLocation.redacted(other), with: SourceLocation.redacted(url))
+    return failure
   }
 
   /// Whether the host asked to wait with requests.

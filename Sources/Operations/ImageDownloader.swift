@@ -321,17 +321,19 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   /// Completes a download that has waited for another: shares its bytes, links its file, or shares its failure, unless that
   /// was due to the time limit of the other entry.
   /// - Parameters:
+  ///   - leader: The record of the other one.
   ///   - isOutOfTime: Whether that time limit is over.
   ///   - bytes: The source of the other one; nil when it is in a file.
   ///   - path: The path of that file.
-  private func adopt(_ leader: PhotoRecord.Live, isOutOfTime: Bool, _ bytes: BodyBytes?, from path: String) {
+  private func adopt(_ leader: PhotoRecord, isOutOfTime: Bool, _ bytes: BodyBytes?, from path: String) {
     guard !isCancelled else { return finish() }
-    switch leader.state {
+    let ended = leader.snapshot
+    switch ended.state {
     case .failed where isOutOfTime && !self.isOutOfTime: return begin()
     case .failed:
-      if let failure = leader.failure { record.fail(failure) }
+      if let failure = ended.failure { record.fail(failure.naming(record.url, insteadOf: leader.url)) }
     case .downloaded:
-      guard var source = leader.source else { return begin() }
+      guard var source = ended.source else { return begin() }
       guard source.isCached || (bytes.map(share) ?? link(path)) else { return begin() }
       record.keepPartial(nil)
       source.isCoalesced = true
@@ -390,7 +392,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     if let key = live.withLock({ $0.key }) {
       let (bytes, isOutOfTime) = (record.bodyBytes, isOutOfTime)
       for waiting in shared.end(key) {
-        waiting.adopt(record.snapshot, isOutOfTime: isOutOfTime, bytes, from: staging.path(download))
+        waiting.adopt(record, isOutOfTime: isOutOfTime, bytes, from: staging.path(download))
       }
     }
     enter(.finished)

@@ -38,6 +38,16 @@ import Testing
     #expect(try folders.inboxNames().isEmpty)
   }
 
+  @Test func `between two starts status says what was in the way of a job that is left`() throws {
+    try Data().write(to: URL(fileURLWithPath: folders.outbox + "/a"))
+    try folders.drop("a.txt", "coffee.jpg\n")
+    let run = try DarkroomProcess.run(["run", "--filters", "none"] + folders.options)
+    #expect(run.status == 73 && run.error.contains("cannot be worked on now"), "\(run.error)")
+    let found = try waits()
+    #expect(found.count == 1 && found.first?["job"] as? String == "a", "\(found)")
+    #expect((found.first?["why"] as? String)?.contains("/a is a file, and is left as it is") == true, "\(found)")
+  }
+
   @Test func `a report that cannot be placed is tried again, and holds back only manifests of its name`() throws {
     try FileManager.default.createDirectory(
       atPath: folders.outbox + "/a/report.json/x", withIntermediateDirectories: true)

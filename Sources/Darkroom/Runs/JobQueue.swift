@@ -77,9 +77,9 @@ struct JobQueue {
   /// The names of the manifests of live jobs at the last scan.
   var liveFiles: Set<FileName> = []
 
-  /// The names of jobs with a run that failed and is left for the next start. Later manifests of the name are left too,
-  /// since the next start would take them for replacements.
-  private var blocked: Set<String> = []
+  /// Why jobs with a run that failed are left for the next start, by name. Later manifests of the name are left too, since
+  /// the next start would take them for replacements.
+  private(set) var blocked: [String: String] = [:]
 
   /// The jobs whose manifests could not be examined at the last scan, and whether one of them is to be processed.
   private var unexamined: (jobs: Set<String>, isAwaited: Bool) = ([], false)
@@ -141,7 +141,7 @@ struct JobQueue {
   /// - Parameter settled: The manifests that are not being written any more.
   mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
     let held = goal == .watch ? [] : Set(left.missingOptions.keys)
-    let left = blocked.union(held)
+    let left = held.union(blocked.keys)
     if !left.isEmpty { excluded += fresh.filter { left.contains($0.job) } }
     let fresh = left.isEmpty ? fresh : fresh.filter { !left.contains($0.job) }
     scan = Scan(
@@ -288,8 +288,8 @@ struct JobQueue {
   }
 
   /// Leaves all manifests of a job for the next start.
-  mutating func block(_ job: String) {
-    blocked.insert(job)
+  mutating func block(_ job: String, why: String) {
+    blocked[job] = why
     leaveNamed { $0 == job }
     for unfinished in unfinished where unfinished.name == job { orders[unfinished.runID] = nil }
     left.jobs += unfinished.filter { $0.name == job }

@@ -46,7 +46,7 @@ extension RunTable {
     case .permanent(let reason):
       summary.hadTrouble = true
       if run.accepted != nil {
-        queue.block(run.name)
+        queue.block(run.name, why: reason)
       } else if case .dropped(let manifest) = run.source {
         queue.ignore(manifest.file, identity: manifest.identity.text)
       }

@@ -242,6 +242,7 @@ struct RunTable {
   func waits(_ holds: Holds) -> [Status.Wait] {
     var waits = holds.planning.map { Status.Wait(job: $0.job, why: $0.hold.reason) }
     waits += queue.left.missingOptions.map { Status.Wait(job: $0, missingOptions: $1) }
+    waits += queue.blocked.map { Status.Wait(job: $0, why: $1) }
     for run in runs.values {
       guard let why = holds.reason(ofRun: run.number) else { continue }
       let hasManifest = holds[.ending(run.number)]?.isOfManifest == true

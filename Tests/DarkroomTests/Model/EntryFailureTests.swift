@@ -36,6 +36,14 @@ import Transfer
     #expect(failure.isRetryable == error.isRetryable, "which is what the report says")
   }
 
+  @Test func `a failure of a shared request names the URL of each entry as it is written, without secrets`() {
+    let (one, other) = ("http://a:b@127.0.0.1/x.jpg", "HTTP://127.1/x.jpg")
+    let failure = EntryFailure(TransferError(.httpStatus, "http://127.0.0.1/x.jpg answered with status 404"))
+    #expect(failure.naming(other, insteadOf: one).message == "HTTP://127.1/x.jpg answered with status 404")
+    #expect(failure.naming(one, insteadOf: other) == failure)
+    #expect(failure.naming(one, insteadOf: one) == failure)
+  }
+
   @Test func `want of space is waited out, whatever was being written`() {
     #expect(EntryFailure(SystemError("write", "f", code: ENOSPC)).disposition == .waitForSpace)
     #expect(EntryFailure(SystemError("write", "f", code: EFBIG)).disposition == .final)
