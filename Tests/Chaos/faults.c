@@ -7,7 +7,8 @@
 //   CHAOS_ROOT   the folder; without it nothing happens
 //   CHAOS_MAP    a file in which the count and the calls are noted; it survives the program (see `struct map`)
 //   CHAOS_AT     the number of the call at which it happens, from 1; 0: never
-//   CHAOS_FAULT  kill: SIGKILL before the call; torn: half of a write, then SIGKILL; or a number of errno
+//   CHAOS_FAULT  kill: SIGKILL before the call; torn: half of a write, then SIGKILL; hang: the call does not return; or a number
+//                of errno
 //   CHAOS_CALLS  the calls that count, as " open write "; default: all that change something
 //   CHAOS_TIMES  how many such calls in a row fail; default 1
 //   CHAOS_STALLS one of so many such calls takes up to 0.2 s, as on a disk that hangs; default 0, none
@@ -53,7 +54,7 @@ static struct map *map;
 static char root[4096];
 static size_t root_length;
 static uint64_t at, times = 1, stalls;
-static int fault;  // errno; -1: kill; -2: torn
+static int fault;  // errno; -1: kill; -2: torn; -4: hang
 static int has_no_syncs, has_no_hints;
 static char wanted[512];
 static const char changing[] =
@@ -78,7 +79,7 @@ __attribute__((constructor)) static void begin(void) {
   if (made == MAP_FAILED) return;
   root_length = strlen(strncpy(root, folder, sizeof root - 1));
   const char *text = getenv("CHAOS_FAULT");
-  fault = !text ? 0 : strcmp(text, "kill") == 0 ? -1 : strcmp(text, "torn") == 0 ? -2 : atoi(text);
+  fault = !text ? 0 : strcmp(text, "kill") == 0 ? -1 : strcmp(text, "torn") == 0 ? -2 : strcmp(text, "hang") == 0 ? -4 : atoi(text);
   if ((text = getenv("CHAOS_AT"))) at = strtoull(text, NULL, 10);
   if ((text = getenv("CHAOS_TIMES"))) times = strtoull(text, NULL, 10);
   if ((text = getenv("CHAOS_STALLS"))) stalls = strtoull(text, NULL, 10);
@@ -150,6 +151,8 @@ static int counted(const char *name, const char *path) {
   if (at == 0 || number < at || number >= at + times) return 0;
   atomic_fetch_add(&map->happened, 1);
   if (fault == -1) die();
+  if (fault == -4)
+    for (;;) real_syscall(SYS_pause);
   return fault;
 }
 

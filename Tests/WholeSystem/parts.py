@@ -73,6 +73,8 @@ PARTS = (
     Part("model", "random sequences of what is done to an inbox", (model(400),), (model(11000),)),
     Part("stalls", "random sequences on a disk that hangs now and then",
          (model(80, "--stalls", "30"),), (model(2000, "--stalls", "30"),), waits=True),
+    Part("hangs", "signals to watch on a disk that does not answer",
+         (("Tests/WholeSystem/hangs.py", "--program", "PROGRAM"),), waits=True),
     Part("counts", "instructions, allocations and system calls of fixed small jobs, which must not grow",
          (("script/bench", "counts"),), limit=2400),
     Part("points", "kills and errors at all the points of which script/test takes a sample",

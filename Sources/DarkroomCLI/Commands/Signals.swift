@@ -2,16 +2,19 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, the second ends it at once; SIGHUP
-/// reloads the configuration of `watch`; SIGTSTP suspends. A dedicated thread waits for them, so that filtrations on all
+/// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, the second ends it at once, as does an
+/// alarm if it has not stopped in time; SIGHUP reloads the configuration of `watch`; SIGTSTP suspends. A dedicated thread waits for them, so that filtrations on all
 /// processors do not delay them. Signals that arrive too early are handled once handlers are set.
 final class Signals: Sendable {
   /// What each signal does, on the thread of the signals.
   struct Handlers: Sendable {
     let stop: @Sendable () -> Void
 
-    /// Called before the second signal ends the process.
+    /// Called before the second signal, or the alarm, ends the process.
     let leave: @Sendable () -> Void
+
+    /// The grace period in seconds.
+    let grace: Double
 
     /// nil where SIGHUP is ignored.
     var reload: (@Sendable () -> Void)?
@@ -25,9 +28,13 @@ final class Signals: Sendable {
 
   private static let ending = [SIGTERM, SIGINT]
 
+  /// How long the program may take to stop after the grace period, in seconds: a disk may not answer, or the system give it no
+  /// thread.
+  private static let closingTime = 30.0
+
   /// Ctrl-Z, on a terminal: the progress is cleared first.
   private static let stopping = isatty(STDERR_FILENO) == 1 ? [SIGTSTP] : []
-  private static let all = ending + [SIGHUP] + stopping
+  private static let all = ending + [SIGHUP, SIGALRM] + stopping
 
   private let state = Mutex(State())
   private let stopped = DispatchSemaphore(value: 0)
@@ -63,6 +70,7 @@ final class Signals: Sendable {
         switch number {
         case SIGHUP: reload()
         case SIGTSTP: screen.suspend(Self.stopProcess)
+        case SIGALRM: first.map { leave($0, screen) }
         default: stop(number, screen)
         }
       }
@@ -121,7 +129,7 @@ final class Signals: Sendable {
       return (state.first != nil, state.mustReload)
     }
     if mustReload { handlers.reload?() }
-    if isStopped { handlers.stop() }
+    if isStopped { stop(by: handlers) }
   }
 
   /// Waits until the program is asked to stop, or the time is over.
@@ -146,13 +154,23 @@ final class Signals: Sendable {
       defer { state.first = state.first ?? number }
       return (state.handlers, state.first != nil)
     }
-    if isSecond {
-      handlers?.leave()
-      screen.end()
-      _exit(128 + number)
-    }
+    if isSecond { leave(number, screen) }
     stopped.signal()
-    handlers?.stop()
+    // The program may not get as far as setting handlers.
+    if let handlers { stop(by: handlers) } else { setAlarm(after: 0) }
+  }
+
+  private func stop(by handlers: Handlers) {
+    setAlarm(after: handlers.grace)
+    handlers.stop()
+  }
+
+  private func setAlarm(after grace: Double) { alarm(UInt32(min(grace + Self.closingTime, 1e9).rounded(.up))) }
+
+  private func leave(_ number: Int32, _ screen: TerminalScreen) -> Never {
+    state.withLock { $0.handlers }?.leave()
+    screen.end()
+    _exit(128 + number)
   }
 
   private static func set(of numbers: [Int32]) -> sigset_t {
