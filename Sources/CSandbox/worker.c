@@ -123,6 +123,11 @@ pid_t csandbox_fork_sibling(void) { return (pid_t)syscall(SYS_clone, CLONE_PAREN
 
 int csandbox_end_with(pid_t parent) { return prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) == 0 && getppid() == parent; }
 
+void csandbox_await_end(pid_t pid) {
+  siginfo_t state;
+  while (waitid(P_PID, (id_t)pid, &state, WEXITED | WNOWAIT) != 0 && errno == EINTR) {}
+}
+
 int csandbox_wait(pid_t pid) {
   int status;
   pid_t ended;

@@ -12,7 +12,7 @@ package final class ChildProcess: Sendable {
   package enum Ending: Sendable, Equatable, CustomStringConvertible {
     case exited(Int32)
     case signalled(Int32)
-    /// Another caller has waited for it.
+    /// It was killed after a second, or is no child any more.
     case unknown
 
     /// Whether it ran out of memory.
@@ -41,8 +41,10 @@ package final class ChildProcess: Sendable {
 
   /// Kills it, if still running, and waits for its end.
   package func end() {
-    guard !hasEnded else { return }
-    kill(processID, SIGKILL)
+    ending.withLock { ending in
+      // Until it is waited for, its number is its own.
+      if ending == nil { kill(processID, SIGKILL) }
+    }
     _ = wait()
   }
 
@@ -61,13 +63,13 @@ package final class ChildProcess: Sendable {
   /// Waits for the end of a process that was killed or has closed its socket.
   package func wait() -> Ending {
     if let ending = ending.withLock({ $0 }) { return ending }
-    let status = csandbox_wait(processID)
-    return ending.withLock { ending in
-      // Only one of two waiters learns how it ended.
-      if status >= 0 || ending == nil {
-        ending = status < 0 ? .unknown : status >= 256 ? .signalled(status - 256) : .exited(status)
-      }
-      return ending ?? .unknown
+    csandbox_await_end(processID)
+    return ending.withLock { known in
+      if let known { return known }
+      let status = csandbox_wait(processID)
+      let ending = status < 0 ? Ending.unknown : status >= 256 ? .signalled(status - 256) : .exited(status)
+      known = ending
+      return ending
     }
   }
 

@@ -57,6 +57,9 @@ pid_t csandbox_fork_sibling(void);
 /// from (`PR_SET_PDEATHSIG`). Returns whether the parent, by its number, is there still.
 int csandbox_end_with(pid_t parent);
 
+/// Waits until a child has ended; it can be waited for still, so that its number stays its own.
+void csandbox_await_end(pid_t pid);
+
 /// Waits for the end of a child. Returns its exit status, or 256 and the number of the signal that ended it; -1 with
 /// `errno`.
 int csandbox_wait(pid_t pid);
