@@ -102,7 +102,7 @@ extension Settings {
       // The folder itself may be fine.
       throw error
     } catch {
-      guard error.code == ENOENT else { throw StopError.missing("\(name): \(error)") }
+      guard error.code == ENOENT else { throw StopError.missing("\(name): \(error.explained)") }
       throw StopError.missing("\(name): \(error); \(remedy(for: folder, option: option, use))")
     }
   }
