@@ -155,7 +155,8 @@ import Testing
     for options in [[], ["--file-root", packageRoot + "/Samples"]] {
       let check = try DarkroomCommand.run(["check", "job.txt"] + options, in: folder)
       let told = check.output.split(separator: "\n").first { $0.contains("would fail: ") } ?? ""
-      #expect(!told.isEmpty && told.contains(/on the web|two slashes|URL begins with/) == (hint != nil), "\(check.output)")
+      #expect(
+        !told.isEmpty && told.contains(/on the web|two slashes|URL begins with/) == (hint != nil), "\(check.output)")
       if let hint { #expect(told.hasSuffix(hint)) }
     }
   }
