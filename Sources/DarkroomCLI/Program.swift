@@ -29,7 +29,7 @@ enum Program {
       // Output before the error is written, too.
       try? output.flush()
       Console(verbosity: .normal, output: output, errors: errors, format: format)
-        .fail("\(error)", hint: hint(error, words))
+        .fail((error as? SystemError)?.explained ?? "\(error)", hint: hint(error, words))
       return output.failure == nil ? exitCode(error) : .first(of: [exitCode(error), .cannotWrite])
     }
   }

@@ -33,6 +33,9 @@ struct CommonMistake: Equatable {
     where before.endsValue && text[start - 1].isSpace
       && (token.isLetter || token.isDigit || "\"{[".utf8.contains(token)):
       (message, offset) = ("a comma is missing here", text[..<start].endOfLastToken)
+    case (_, UInt8(ascii: "#")),
+      (_, UInt8(ascii: "/")) where text.beginsComment(at: start):
+      (message, offset) = ("JSON has no comments; remove this one", start)
     case (_, _)
     where token.isLetter && before.map("{[:,".utf8.contains) != false
       && !["true", "false", "null"].contains(where: { text[start...].elementsEqual($0.utf8) }):
@@ -63,6 +66,11 @@ extension Slice<UnsafeRawBufferPointer> {
 
   /// Whether a colon follows the text.
   fileprivate var isBeforeColon: Bool { base[endIndex...].first { !$0.isSpace } == UInt8(ascii: ":") }
+
+  /// Whether a comment of other notations begins at the text's last byte.
+  fileprivate func beginsComment(at start: Int) -> Bool {
+    base[start] == UInt8(ascii: "#") || base[(start + 1)...].first.map("/*".utf8.contains) == true
+  }
 
   /// The last byte that is not white space.
   fileprivate var lastByte: UInt8? { self[..<endOfLastToken].last }

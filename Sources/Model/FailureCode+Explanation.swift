@@ -139,7 +139,9 @@ extension FailureCode {
     case .unsupportedFormat:
       Explanation(
         cause: "a picture in a format or kind that is not read, such as JPEG XL",
-        remedy: "convert it before; `darkroom filters` lists the formats that are read")
+        remedy:
+          "if the message names `--isolation process`, use that; else convert it: `darkroom filters` lists what is read"
+      )
     case .imageCorrupt:
       Explanation(
         cause: "the picture's data are inconsistent",

@@ -31,6 +31,10 @@ package struct StateFolder: Sendable {
   }
 
   package var ledger: String { path + "/ledger.sqlite" }
+
+  /// The names of its folders, whose files are removed when no job needs them.
+  package static let folderNames: Set = ["jobs", "cache", "damaged"]
+
   /// A file that exists while a process uses the ledger. One that exists at a start was left by a process that died.
   package static let useMark = "in-use"
 

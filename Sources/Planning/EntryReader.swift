@@ -386,7 +386,8 @@ struct EntryReader {
     case .integer(let quality):
       report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: location.field("quality"))
     case let other?:
-      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)"
+      let number = other.string.flatMap { Int($0) }.map { "; write it as a number: \($0)" } ?? ""
+      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)\(number)"
       report(.wrongType, message, at: location.field("quality"))
     }
     return options

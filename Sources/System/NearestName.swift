@@ -9,13 +9,13 @@ package enum NearestName {
   }
 
   /// Returns the candidate with the smallest edit distance to a name, case-insensitively, the first of several; when all
-  /// differ in more than half of their letters, the only one that begins as the name does (`gray` or `grey` for
+  /// differ in more than a third of their letters, the only one that begins as the name does (`gray` or `grey` for
   /// `grayscale`), if there is one.
   package static func nearest(to name: String, among candidates: [String]) -> String? {
     let wanted = Array(name.lowercased().unicodeScalars.prefix(64))
     let scored = candidates.map { (name: $0, distance: distance(wanted, Array($0.lowercased().unicodeScalars))) }
     guard let best = scored.min(by: { $0.distance < $1.distance }) else { return nil }
-    if best.distance * 2 <= max(wanted.count, best.name.unicodeScalars.count) { return best.name }
+    if best.distance * 3 <= max(wanted.count, best.name.unicodeScalars.count) { return best.name }
     let beginning = candidates.filter { begins($0, with: wanted) }
     return beginning.count == 1 ? beginning[0] : nil
   }

@@ -156,7 +156,7 @@ package final class OpenFolder: Sendable {
   /// Creates a nameless file, which disappears when it is closed unless it is given a name.
   /// - Throws: Also where the file system has no such files.
   package func createNameless(mode: mode_t = 0o600) throws(SystemError) -> OpenFile {
-    try opened(uninterrupted { clinux_create_nameless(descriptor, mode) }, ".")
+    try opened(uninterrupted { clinux_create_nameless(descriptor, mode) }, path: path)
   }
 
   private func regular(_ name: String, _ flags: Int32, _ mode: mode_t) throws(SystemError) -> OpenFile {
@@ -167,8 +167,12 @@ package final class OpenFolder: Sendable {
   }
 
   private func opened(_ descriptor: Int32, _ name: String) throws(SystemError) -> OpenFile {
-    guard descriptor >= 0 else { throw SystemError("open", file(name)) }
-    return OpenFile(adopting: descriptor, path: file(name))
+    try opened(descriptor, path: file(name))
+  }
+
+  private func opened(_ descriptor: Int32, path: String) throws(SystemError) -> OpenFile {
+    guard descriptor >= 0 else { throw SystemError("open", path) }
+    return OpenFile(adopting: descriptor, path: path)
   }
 
   /// The status of a path, of a symbolic link itself; nil when nothing is there. For a name, it takes one call.

@@ -30,6 +30,18 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
     }
   }
 
+  /// What gives this user access; nil for errors that have other causes.
+  package var accessRemedy: String? {
+    switch code {
+    case EROFS: "the file system is mounted read-only: mount it for writing (mount -o remount,rw)"
+    case EACCES, EPERM: "call it as the user that owns it, or give this user access"
+    default: nil
+    }
+  }
+
+  /// The description and, where access is denied, the remedy.
+  package var explained: String { description + (accessRemedy.map { "; " + $0 } ?? "") }
+
   package var cause: ErrorCause { ErrorCause(errno: code) }
 
   /// Whether the file system has no space: `ENOSPC` or `EDQUOT`.

@@ -313,6 +313,10 @@ class Checks(made_pages.MadePages):
         page.run("location.hash = 'open=26'")
         page.wait("viewer.open && details.innerText.includes('Remedy: look at the source')")
         self.finish(page)
+        page = self.made_page(*made_pages.MADE_PAGES["redirected"])
+        strip = page.run("failures.innerText")
+        assert "1 entry: too-many-redirects\n" in strip and "Remedy: give the final URL" in strip, strip
+        self.finish(page)
         page = self.made_page(*made_pages.MADE_PAGES["rejected"])
         assert page.run("count.textContent") == "4 entries, all failed"
         page.click("#rejected summary")

@@ -13,11 +13,17 @@ ROWS = [{"index": number, "name": f"e{number}", "state": "failed", "url": "https
          "timings_ms": {"queued": 0.236, "download": 999.7},
          "metadata": {"title": "<b>cat</b>", "tags": ["a", {"deep": None}], "page": "https://example.com/1"}} for number in range(4)]
 PROBLEMS = [{"code": "unknown-field", "message": f"no field <{number}>", "where": "a.ulr"} for number in range(22)]
+# A failure behind an answer, whose status is not the failure.
+REDIRECTED = {**ROWS[0], "error": {"stage": "download", "code": "too-many-redirects", "http_status": 302, "message": "no",
+                                   "retryable": False}}
 # Pages that the program writes in states which do not last.
 MADE_PAGES = {
     "rejected": ("job.html", {
         "head": {"job": "all", "state": "failed"}, "entries": ROWS, "entries_total": 4, "report": "history/r/report.json",
         "remedies": {"http-status (404)": REMEDY}, "rejected": {"manifest": {"file": "all.json"}, "finished_at": AT, "errors": PROBLEMS}}),
+    "redirected": ("job.html", {
+        "head": {"job": "all", "state": "failed"}, "entries": [REDIRECTED], "entries_total": 1,
+        "remedies": {"too-many-redirects": "give the final URL"}}),
     "ended": ("job.html", {
         "head": {"job": "left", "state": "running"}, "live": {"ended": 3, "total": 7, "paused": "x.lock"}, "written_at": AT,
         "entries": ROWS, "entries_total": 4}),

@@ -108,4 +108,11 @@ import Testing
     #expect(check.status == 0 && check.output.contains("job demo"), "\(check.error)")
     #expect(try folder.names(in: "real").isEmpty)
   }
+
+  @Test func `a folder that is missing is told once`() throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write(#"{"source": "file:nowhere/"}"#, as: "cats.json")
+    let check = try DarkroomCommand.run(["check", "--file-root", folder.path, "cats.json"], in: folder)
+    #expect(check.status == 65 && check.output.components(separatedBy: "file-not-found").count == 2, "\(check.output)")
+  }
 }

@@ -101,6 +101,15 @@ import Transfer
     #expect(log.lines(for: event).map(\.message) == ["http://h/: a is not there"])
   }
 
+  @Test(arguments: [
+    (0, "h has asked to wait, and the time is over: 429"), (0.1, "h is on hold for 0.1 s: 429"),
+    (300, "h is on hold for 300.0 s: 429"),
+  ])
+  func `a wait that is over is told so`(seconds: Double, line: String) {
+    var log = EventLog(verbosity: .normal, hasReportPaths: false)
+    #expect(log.lines(for: .host("h", .held(seconds: seconds, why: "429"))).map(\.message) == [line])
+  }
+
   @Test func `a job is not tried again as it is when that cannot help`() {
     let lasting = ["not-an-image", "address-not-allowed"].map { Self.failure("a", $0, $0) } + [Self.end("a", .failed)]
     #expect(!Self.lines(lasting).contains { $0.contains("retry ") })

@@ -309,6 +309,10 @@ import Testing
     #expect(try applied(file, elsewhere).contains("DARKROOM_QUALITY must be"))
     #expect(
       try applied(file, elsewhere, ["--quality", "13"]).contains(#""quality":13"#), "what is beaten may be wrong")
+    let manifest = try folders.folder.write(#"[{"url": "a", "quality": "80"}]"#, as: "m.json")
+    let told = try DarkroomCommand.run(["check", manifest]).expect(status: 65).output
+    #expect(
+      told.contains("must be a whole number from 1 to 100, not ") && told.contains("; write it as a number: 80\n"))
     #expect(try applied(#"{"qualty": 11}"#).contains("did you mean \"quality\""))
     #expect(try applied(#"{"quality": 0}"#).contains("\"quality\" must be a whole number from 1 to 100"))
     #expect(try applied(#"{"quality": {}}"#).contains("must be a string"))

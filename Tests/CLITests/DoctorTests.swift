@@ -107,6 +107,25 @@ import Testing
     #expect(found.level == "failed" && found.remedy?.contains("uid \(geteuid())") == true)
   }
 
+  @Test(
+    .enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"), arguments: ["inbox", "outbox"])
+  func `a file system that is mounted read-only has failed, whoever calls it`(subject: String) throws {
+    let disk = try SmallDisk(
+      over: subject == "inbox" ? folders.inbox : folders.outbox, in: folders.folder, kilobytes: 64)
+    try disk.makeReadOnly()
+    let found = try #require(try doctor(["--min-free", "0"], status: 1).first { $0.subject == subject })
+    #expect(found.level == "failed" && found.remedy?.contains("mount it for writing") == true, "\(found)")
+  }
+
+  @Test(.enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"))
+  func `an inbox without space is named as it is`() throws {
+    let disk = try SmallDisk(over: folders.inbox, in: folders.folder, kilobytes: 8)
+    defer { withExtendedLifetime(disk) {} }
+    let list = try folders.folder.write(String(repeating: "http://h.example/a.jpg\n", count: 2000), as: "list.txt")
+    let told = try DarkroomCommand.run(["add", "--inbox", folders.inbox, list]).error
+    #expect(told.hasPrefix("darkroom: \(folders.inbox): No space left on device"), "\(told)")
+  }
+
   @Test(.enabled(if: SmallDisk.obstacle == nil, "\(SmallDisk.obstacle ?? "")"))
   func `staging on another file system than the outbox has failed`() throws {
     let hidden = folders.outbox + "/.darkroom"

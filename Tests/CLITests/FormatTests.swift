@@ -123,7 +123,8 @@ import Testing
       try folders.contents("job/images/copy.gif")
         == Data(contentsOf: URL(fileURLWithPath: folders.folder.file("a.gif"))))
     try folders.drop("other.jsonl", lines.replacing("\"name\": \"", with: "\"name\": \"other-"))
-    try folders.run(["--isolation", "none", "--cache-size", "0"]).expect(status: 1)
+    let told = try folders.run(["--isolation", "none", "--cache-size", "0"]).expect(status: 1).error
+    #expect(told.contains("remedy for unsupported-format: if the message names --isolation process, use that"))
     let rows = try folders.report("other").entries
     #expect(rows.map { $0.error?.code } == ["unsupported-format", "unsupported-format", nil, "unsupported-format"])
     #expect(rows[0].error?.message == "GIF is only decoded by confined workers (--isolation process)")

@@ -113,6 +113,34 @@ import Testing
     #expect(result.problems.contains { $0.kind == "inbox-manifest" })
   }
 
+  @Test func `what the program ignores in the inbox is no manifest`() throws {
+    for name in ["c.txt.tmp", "~$d.csv", "README.txt", "notes.docx", "x.lock"] { try folders.drop(name, "x") }
+    let link = folders.inbox + "/link.txt"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: packageRoot + "/Package.swift")
+    let (status, result) = try check(["--inbox", folders.inbox, "--done"])
+    #expect(status == 0 && result.ok, "\(result.problems)")
+  }
+
+  @Test func `a picture that is copied has the size in which it is stored, whatever turns it`() throws {
+    let script =
+      "from PIL import Image; import sys\nexif = Image.Exif(); exif[274] = 6\n"
+      + "Image.new('RGB', (30, 20)).save(sys.argv[1], exif=exif)"
+    _ = try TestPython.run(script, [folders.folder.file("turned.tif")])
+    try folders.drop("turned.txt", folders.folder.file("turned.tif") + "\n")
+    let options = ["--filters", "none", "--metadata", "all", "--file-root", folders.folder.path]
+    try DarkroomProcess.run(["run"] + folders.named + options, in: folders.folder).expect(status: 0)
+    #expect(try folders.report("turned").entries.first?.output?.width == 30)
+    let (status, result) = try check()
+    #expect(status == 0 && result.ok, "\(result.problems)")
+  }
+
+  @Test func `a reader that ends early is no error`() throws {
+    let words = "'\(folders.outbox)' --kinds | head -n 1"
+    let finished = try DarkroomProcess.run(
+      script: "for turn in $(seq 20); do \(Self.program) \(words); done", in: folders.folder)
+    #expect(finished.error.isEmpty, "\(finished.error)")
+  }
+
   @Test(arguments: [("--wrong", Int32(64)), ("", 64), ("'/nowhere'", 66)])
   func `mistakes have exit codes of their own`(arguments: String, status: Int32) throws {
     let finished = try DarkroomProcess.run(

@@ -187,6 +187,38 @@ import Testing
     #expect(try folders.report("cats").counts == Report.Counts(total: 8, filtered: 8))
   }
 
+  @Test func `warnings about the manifest have their places in it after the merge`() throws {
+    let manifest =
+      #"{"entries": {"a": "coffee.jpg", "b": "rocket.jpg", "con": "chelsea.jpg", "metadata": {"url": "coffee.jpg"}}}"#
+    _ = try folder.write(manifest, as: "cats.json")
+    let whole = try DarkroomCommand.run(["check", "--json", "cats.json"], in: folder).expect(status: 0)
+    #expect(whole.output.contains(#""where":"entries.con""#))
+    try split("cats.json", into: 2)
+    _ = try work("--filters", "none").expect(status: 0)
+    _ = try merge().expect(status: 0)
+    #expect(try folders.validReport("cats").warnings?.map(\.where) == ["entries.con"])
+  }
+
+  @Test func `a partial merge has the bytes and the time of shards that are not complete`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    _ = try folder.write((0..<4).map { server.url("\($0).jpg") + "\n" }.joined(), as: "cats.txt")
+    try split("cats.txt", into: 1, ["--per-host", "1"])
+    let process = try start()
+    _ = try server.nextRequest()
+    try server.release(2)
+    _ = eventually({ logged(0, "cats") }, is: { $0 == 2 })
+    try process.kill()
+    _ = try merge("--partial").expect(status: 1)
+    let report = try folders.validReport("cats")
+    #expect(report.counts == Report.Counts(total: 4, filtered: 2, cancelled: 2))
+    #expect(
+      report.bytes.written == report.entries.reduce(0) { $0 + ($1.output?.bytes ?? 0) } && report.bytes.written > 0)
+    #expect(report.bytes.downloaded == report.entries.reduce(0) { $0 + ($1.source?.bytes ?? 0) })
+    #expect(
+      report.started_at <= report.finished_at && report.duration_s > 0, "\(report.started_at) \(report.finished_at)")
+    try folders.checkOutbox()
+  }
+
   @Test func `a new folder of shards reuses and replaces what an earlier one has delivered`() throws {
     let server = try Nginx(serving: packageRoot + "/Samples")
     let names = ["coffee.jpg", "chelsea.jpg", "rocket.jpg"]

@@ -29,7 +29,8 @@ import Testing
     ([("a", "flip() a")], "a", "uses itself: a uses a"), ([("a", "B"), ("b", "a a")], "a", "a uses b uses a"),
     // The first is no part of the cycle.
     ([("x", "flip() a"), ("a", "b"), ("b", "a")], "x", "it uses itself: x uses a uses b uses a"),
-    ([("a", "sepa(1)")], "a", "did you mean sepia()?"),
+    ([("a", "sepa(1)")], "a", "did you mean sepia()?"), ([("card", "flip()"), ("a", "crad")], "a", "mean card?"),
+    ([("card", "flip()"), ("a", "card()")], "a", "card is a recipe; its name is written without parentheses: card"),
     ([("a", "b"), ("b", "sepia(")], "a", "b: sepia( is not closed"), ([("a", "b")], "a", "there is no filter b()"),
     ([("a", "")], "a", "the recipe is empty"), ([("sepia", "flip()")], "sepia", "is a filter of darkroom's own"),
     ([("CISepiaTone", "flip()")], "CISepiaTone", "is a filter of darkroom's own"),
@@ -59,7 +60,9 @@ import Testing
     let error = #expect(throws: RecipeError.self) { try Recipe(parsing: "thumb sepa()", named: named) }
     #expect(error?.offset == 6)
     let calls = #expect(throws: RecipeError.self) { try Recipe(parsing: "thumb(1)", named: named) }
-    #expect(calls?.message.contains("there is no filter thumb()") == true)
+    #expect(calls?.message == "thumb is a recipe; its name is written without parentheses: thumb")
+    let misspelt = #expect(throws: RecipeError.self) { try Recipe(parsing: "flip() thmub", named: named) }
+    #expect(misspelt?.offset == 7 && misspelt?.message.hasSuffix("; did you mean thumb?") == true)
     let many = String(repeating: "thumb ", count: 65)
     #expect(throws: RecipeError.self) { try Recipe(parsing: many, named: named) }
   }

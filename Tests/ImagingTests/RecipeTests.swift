@@ -127,7 +127,10 @@ import Testing
       ("hue-rotate(22,5deg)", "decimals are written with a point: 22.5deg", 11),
       ("drop-shadow(1,5px 2px)", "decimals are written with a point: 1.5px", 12),
       ("gray()", "there is no filter gray(); did you mean grayscale()?", 0), ("grey", "did you mean grayscale()?", 0),
-      ("card", "there is no filter card(), and no recipe card in the configuration; did you mean pad()?", 0),
+      ("foo()", "there is no filter foo(); \"darkroom filters\" lists them", 0),
+      (
+        "card", "there is no filter card(), and no recipe card in the configuration; \"darkroom filters\" lists them", 0
+      ),
       ("hue()", "did you mean hue-rotate()?", 0),
       ("rotate()", "rotate() needs an angle: one of 90, 180, 270", 7), ("rotate(45)", "takes one of 90, 180, 270", 7),
       ("rotate(90deg)", "found 90deg", 7), ("rotate(-90)", "found -90", 7), ("flip(1)", "no more arguments", 5),

@@ -104,7 +104,12 @@ import Testing
       ("[“a”]", "line 1, column 2: strings have straight double quotes in JSON, not “"),
       ("[1 ,\n]", "line 2, column 1: JSON has no comma before ]; remove it"),
       (#"{"a":1,}"#, "line 1, column 8: JSON has no comma before }; remove it"),
+      ("// cats\n[1]", "line 1, column 1: JSON has no comments; remove this one"),
+      ("# cats\n[1]", "line 1, column 1: JSON has no comments; remove this one"),
+      ("[1, /* two */ 2]", "line 1, column 5: JSON has no comments; remove this one"),
+      ("[1 # one\n]", "line 1, column 4: JSON has no comments; remove this one"),
       // Other mistakes.
+      ("[1 / 2]", "line 1, column 4: ']' expected"),
       (#"{"a":"The "best" one"}"#, "line 1, column 15: '}' expected"),
       (#"["a" + "b"]"#, "line 1, column 6: ']' expected"), ("[1 - 2]", "line 1, column 4: ']' expected"),
       (#"["\x"]"#, "line 1, column 4: invalid escape"),

@@ -52,6 +52,15 @@ import Testing
     #expect(read.problems.first?.message.hasSuffix("give the file the extension .jsonl") == true)
   }
 
+  @Test(arguments: [
+    ("[\"a.jpg\"]", true), (" {\n  \"a\" : \"a.jpg\"}", true), ("{}", true), ("{ \"a\" = \"a.jpg\"; }", false),
+    ("{ a = b; }", false), ("(a, b)", false),
+  ])
+  func `JSON that is called a property list needs another extension`(text: String, isJSON: Bool) throws {
+    let problem = try ReadManifest(text, as: "m.plist").problems.first
+    #expect(problem?.message.contains("give the file the extension .json") == isJSON, "\(problem?.message ?? "")")
+  }
+
   @Test func `an old Excel workbook is named, too`() throws {
     let folder = try TemporaryFolder()
     try Data([0xD0, 0xCF, 0x11, 0xE0, 0]).write(to: URL(fileURLWithPath: folder.file("list.csv")))

@@ -22,6 +22,26 @@ import Testing
     #expect(test.cause.isOfMachineForOwnFile == (test.isOfMachine || test.code == ENOENT))
   }
 
+  @Test(arguments: [
+    (EACCES, "/x: Permission denied (open); call it as the user that owns it, or give this user access"),
+    (EROFS, "/x: Read-only file system (open); the file system is mounted read-only: mount it for writing"),
+    (ENOENT, "/x: No such file or directory"),
+  ])
+  func `an error says what gives access`(code: Int32, text: String) {
+    #expect(SystemError("open", "/x", code: code).explained.hasPrefix(text))
+  }
+
+  @Test(
+    arguments: [
+      ("gif", ["keep", "jpeg", "png", "webp", "avif"], nil), ("tcsh", ["bash", "zsh", "fish"], nil),
+      ("foo", ["flip", "flop", "blur"], nil), ("bahs", ["bash", "zsh", "fish"], "bash"),
+      ("rnu", ["run", "add"], "run"),
+      ("hue", ["hue-rotate", "blur"], "hue-rotate"), ("headers", ["per-host", "headers-file"], "headers-file"),
+    ] as [(String, [String], String?)])
+  func `only a name that is near is suggested`(name: String, known: [String], nearest: String?) {
+    #expect(NearestName.nearest(to: name, among: known) == nearest)
+  }
+
   @Test func `a call that was interrupted is made again, and no other`() {
     var calls = 0
     #expect(

@@ -36,9 +36,14 @@ extension Doctor {
       return [
         Finding(
           .failed, subject, "\(error)",
-          remedy: "this user must be able to create, rename and remove files there: \(user)")
+          remedy: remedy(for: error, else: "this user must be able to create, rename and remove files there: \(user)"))
       ]
     }
+  }
+
+  /// - Parameter other: The remedy for errors that are not those of a file system that is mounted read-only.
+  private func remedy(for error: SystemError, else other: String) -> String {
+    error.code == EROFS ? error.accessRemedy ?? other : other
   }
 
   private var user: String { "uid \(geteuid()), gid \(getegid())" }
@@ -91,7 +96,7 @@ extension Doctor {
           .failed, "staging", isElsewhere ? "\(hidden) and the outbox are on different file systems" : "\(error)",
           remedy: isElsewhere
             ? "results are renamed from there into the outbox: keep them together, and move --state instead"
-            : "it belongs to the user that runs darkroom, and this is \(user)")
+            : remedy(for: error, else: "it belongs to the user that runs darkroom, and this is \(user)"))
       ]
     }
   }

@@ -9,7 +9,7 @@ package struct WaitLimits {
   /// What the last process has reported. Default: nothing.
   var known = KnownTrouble()
 
-  /// The time within which a file settles that is not written any more, in seconds.
+  /// The time within which a file settles that is not written any more, in seconds. A shorter limit does not count for manifests.
   private let settleTime: Double
 
   /// Since when there is nothing to do except to wait for manifests that are being written.
@@ -79,7 +79,7 @@ package struct WaitLimits {
     let since = unsettledSince ?? now
     unsettledSince = since
     guard let limit else { return }
-    try wait(until: since + limit + settleTime, now) {
+    try wait(until: since + max(limit, settleTime), now) {
       let held = jobs.flow.holds.planning.prefix(10).map { "job \($0.job): \($0.hold.reason)" }
       if !held.isEmpty { return .held(jobs: held, seconds: limit) }
       return .unsettled(files: jobs.table.queue.queued(limit: 10).files, seconds: limit)

@@ -10,14 +10,17 @@ struct MergedHead {
   /// The heads of the reports of the complete shards.
   let heads: [ReportHead]
 
+  /// When each shard that is not complete began, and when its last result ended.
+  let unfinishedTimes: [ShardTimes]
+
   /// The results of shards that are not complete.
-  var unfinished = JobOutcome.Counts()
+  var unfinished = JobTally()
 
   private static let hostLimit = 100
   private static let warningLimit = 100
 
   var counts: JobOutcome.Counts {
-    heads.compactMap(\.counts).reduce(unfinished) { sum, counts in
+    heads.compactMap(\.counts).reduce(unfinished.counts) { sum, counts in
       JobOutcome.Counts(
         total: sum.total + counts.total, filtered: sum.filtered + counts.filtered, failed: sum.failed + counts.failed,
         cancelled: sum.cancelled + counts.cancelled, reused: sum.reused + counts.reused)
@@ -26,8 +29,8 @@ struct MergedHead {
 
   var head: ReportHead {
     let now = JSONValue.time(Int(Date.now.timeIntervalSince1970 * 1000))
-    let started = times("started_at").min() ?? now.string ?? ""
-    let finished = times("finished_at").max() ?? started
+    let started = (times("started_at") + unfinishedTimes.map(\.started)).min() ?? now.string ?? ""
+    let finished = (times("finished_at") + unfinishedTimes.map(\.finished)).max() ?? started
     let head = JSONValue.object([
       "schema_version": .integer(ReportHead.schemaVersion),
       "job": .string(plan.job),
@@ -44,7 +47,8 @@ struct MergedHead {
       "shards": .object(["total": .integer(plan.shards.count), "complete": .integer(heads.count)]),
       "counts": counts.json,
       "bytes": .object([
-        "downloaded": .integer(sum("bytes", "downloaded")), "written": .integer(sum("bytes", "written")),
+        "downloaded": .integer(sum("bytes", "downloaded") + unfinished.bytes.downloaded),
+        "written": .integer(sum("bytes", "written") + unfinished.bytes.written),
       ]),
       "transfers": transfers,
       "warnings": warnings.isEmpty ? nil : .array(warnings),
@@ -103,11 +107,20 @@ struct MergedHead {
     return .object(members + (holds > 0 ? [.init("holds", .integer(holds))] : []))
   }
 
+  /// The warnings about the manifest that was divided, and those of the shards that these do not include. Where a shard's are is in files
+  /// that nobody knows.
   private var warnings: [JSONValue] {
-    var texts: Set<String> = []
-    let all = heads.flatMap { head -> [JSONValue] in
+    let ofShards = heads.flatMap { head -> [JSONValue] in
       if case .array(let warnings)? = head["warnings"] { warnings } else { [] }
     }
-    return Array(all.filter { texts.insert($0.text).inserted }.prefix(Self.warningLimit))
+    let known = Set(plan.warnings.compactMap { $0["code"]?.string })
+    let others = ofShards.filter { !known.contains($0["code"]?.string ?? "") }.map(Self.withoutLocation)
+    var texts: Set<String> = []
+    return Array((plan.warnings + others).filter { texts.insert($0.text).inserted }.prefix(Self.warningLimit))
+  }
+
+  private static func withoutLocation(_ warning: JSONValue) -> JSONValue {
+    guard case .object(let members) = warning else { return warning }
+    return .object(members.filter { $0.key != "where" })
   }
 }

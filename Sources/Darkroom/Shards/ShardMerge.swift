@@ -53,7 +53,9 @@ package struct ShardMerge {
     let staging = Staging(folder: folder.path, runID: RunID.make(), handle: folder)
     let target = outbox.job(shards.job)
     let obstacle = try prepare(target)
-    var merged = MergedHead(plan: shards.plan, runID: staging.runID, heads: heads.compactMap { $0 })
+    var merged = MergedHead(
+      plan: shards.plan, runID: staging.runID, heads: heads.compactMap { $0 },
+      unfinishedTimes: unfinished.compactMap { ShardTimes(of: $0, in: shards) })
     let entries = try staging.create(staging.document("entries.jsonl"))
     let failed = try staging.create(staging.document("failed.jsonl"), mode: 0o600)
     let hasFailed = try writeRows(to: entries, failed, heads: heads, &merged)
@@ -140,7 +142,7 @@ package struct ShardMerge {
   }
 
   /// Writes the rows and the failed entries of all shards in the order of the manifest.
-  /// - Parameter merged: Receives the counts of unfinished shards.
+  /// - Parameter merged: Receives the counts and bytes of unfinished shards.
   /// - Returns: Whether there are failed entries.
   private func writeRows(
     to entries: OpenFile, _ failed: OpenFile, heads: [ReportHead?], _ merged: inout MergedHead
@@ -155,7 +157,6 @@ package struct ShardMerge {
       }
       order.insert(NextRow(row: source.row, shard: number))
       sources[number] = source
-      if heads[number] == nil { merged.unfinished.total += shards.plan.shards[number].rows }
     }
     var (text, failedText, count, hasFailed) = ("", "", 0, false)
     while let number = order.popFirst()?.shard, var source = sources[number] {
@@ -164,7 +165,7 @@ package struct ShardMerge {
       var isFailed = false
       for row in rows {
         isFailed = isFailed || ReportRow.isFailed(row)
-        if heads[number] == nil { merged.unfinished.add(isFailed: ReportRow.isFailed(row)) }
+        if heads[number] == nil { try merged.unfinished.add(ReportRow(parsing: row), at: count) }
         text += ShardRows.renumbered(row, count) + "\n"
       }
       if isFailed, let line = source.isComplete ? try source.failed?.next() : source.line {
@@ -188,7 +189,8 @@ package struct ShardMerge {
     }
     try entries.write(text)
     try failed.write(failedText)
-    merged.unfinished.cancelled = merged.unfinished.total - merged.unfinished.filtered - merged.unfinished.failed
+    let rows = heads.indices.reduce(0) { $0 + (heads[$1] == nil ? shards.plan.shards[$1].rows : 0) }
+    merged.unfinished.addCancelled(rows - merged.unfinished.counts.total)
     return hasFailed
   }
 
@@ -280,10 +282,6 @@ package struct ShardMerge {
     }
     try folder.sync()
   }
-}
-
-extension JobOutcome.Counts {
-  fileprivate mutating func add(isFailed: Bool) { if isFailed { failed += 1 } else { filtered += 1 } }
 }
 
 /// A shard, by the number of its next row.

@@ -55,6 +55,9 @@ package struct ShardPlan: Sendable, Equatable {
   package internal(set) var shards: [Shard]
   package let shared: [SharedHost]
 
+  /// The warnings about the manifest that was divided, as in a report. Default: none, as in plans of earlier versions.
+  package internal(set) var warnings: [JSONValue] = []
+
   package var entries: Int { shards.reduce(0) { $0 + $1.entries } }
   package var rows: Int { shards.reduce(0) { $0 + $1.rows } }
 
@@ -76,6 +79,7 @@ package struct ShardPlan: Sendable, Equatable {
               host.shares.map { .object(["shard": .integer($0.shard), "downloads": .integer($0.downloads)]) }),
           ])
         }),
+      "warnings": warnings.isEmpty ? nil : .array(warnings),
     ])
   }
 }
@@ -94,6 +98,7 @@ extension ShardPlan {
     self.init(
       job: job, manifest: file, format: format, sha256: sha256, grouping: grouping, perHost: perHost, hosts: hosts,
       shards: shards.compactMap(Shard.init), shared: shared.compactMap(SharedHost.init))
+    if case .array(let warnings)? = json["warnings"] { self.warnings = warnings }
     let isWhole = self.shards.count == shards.count && self.shared.count == shared.count
     guard isWhole, self.shared.allSatisfy({ $0.shares.allSatisfy { shards.indices.contains($0.shard) } }) else {
       return nil

@@ -60,6 +60,7 @@ package struct ShardSplit {
         format: manifest.name.format.name, sha256: source?.sha256 ?? "",
         grouping: grouping, perHost: configuration.transfer.perHost.connections, hosts: assignment.hostCount,
         shards: Array(repeating: .init(), count: count), shared: assignment.shared)
+      plan.warnings = manifest.findings.warnings.map(\.json)
       guard plan.job.utf8.count <= Self.nameLimit else {
         throw StopError.outbox("the job's name is too long for a file's: give a shorter one with --name")
       }

@@ -72,7 +72,9 @@ extension ManifestCheck.Result {
       }
     return
       (["\(file): \(head)"] + Self.first(problems.map { "  \("\($0)".visible)" })
-      + (sourceError.map { ["  warning: would fail: \($0.code.rawValue): \($0.message.visible)"] } ?? [])
+      + ((problems.isEmpty ? sourceError : nil).map {
+        ["  warning: would fail: \($0.code.rawValue): \($0.message.visible)"]
+      } ?? [])
       + Self.first(warnings.map { "  warning: \("\($0)".visible)" })).joined(separator: "\n")
   }
 

@@ -31,10 +31,7 @@ extension Settings {
     var configuration = configuration
     configuration.inbox = try resolvedInbox(for: use)
     configuration.outbox = try resolvedOutbox(for: use)
-    configuration.state =
-      try state.map {
-        try resolve(FolderSetting(path: $0, isNamed: true), option: "state", mode: 0o700, for: use)
-      } ?? configuration.defaultState
+    configuration.state = try resolvedState(configuration, for: use)
     if use == .working {
       let folders = [configuration.inbox, configuration.outbox] + (state == nil ? [] : [configuration.state])
       configuration.newFolders = Set(folders.filter(Self.isMissing))
@@ -48,6 +45,19 @@ extension Settings {
       configuration.hosts = try secrets.read(for: configuration.hosts)
     }
     return configuration
+  }
+
+  /// - Parameter configuration: With inbox and outbox resolved.
+  /// - Throws: `UsageError` when the state folder cannot be used with them.
+  private func resolvedState(_ configuration: Configuration, for use: FolderUse) throws -> String {
+    guard let state else { return configuration.defaultState }
+    // Before anything is created in the outbox.
+    if use != .reading, let path = try? Folder.resolvedWhenCreated(state),
+      let conflict = configuration.conflict(withState: path)
+    {
+      throw UsageError(conflict)
+    }
+    return try resolve(FolderSetting(path: state, isNamed: true), option: "state", mode: 0o700, for: use)
   }
 
   /// The configuration with the folders as they are given, which may be missing.
@@ -92,7 +102,7 @@ extension Settings {
       // The folder itself may be fine.
       throw error
     } catch {
-      guard error.code == ENOENT else { throw StopError.missing("\(name): \(error)") }
+      guard error.code == ENOENT else { throw StopError.missing("\(name): \(error.explained)") }
       throw StopError.missing("\(name): \(error); \(remedy(for: folder, option: option, use))")
     }
   }

@@ -106,6 +106,8 @@ struct EventLog {
 
   private func lines(for event: HostEvent, of host: String, _ line: LineMaker) -> [LogLine] {
     switch event {
+    // A time that is over already, such as that of a Retry-After in the past.
+    case .held(..<0.05, let why): line(.info, "\(host) has asked to wait, and the time is over: \(why)")
     case .held(let seconds, let why): line(.info, "\(host) is on hold for \(seconds.shown) s: \(why)")
     case .closed(let why):
       line(

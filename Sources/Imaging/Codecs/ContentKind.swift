@@ -52,11 +52,20 @@ enum ContentKind: Equatable {
 
   private static func pictureName(_ header: [UInt8]) -> String? {
     for signature in pictureSignatures where header.starts(with: signature.bytes) { return signature.name }
+    if isNetpbm(header) { return "Netpbm (PBM, PGM, PPM)" }
     let text = lowercasedText(header)
     if text.hasPrefix("<svg") || (text.hasPrefix("<?xml") || text.hasPrefix("<!")) && text.contains("<svg") {
       return "SVG"
     }
     return nil
+  }
+
+  /// Whether it begins with `P1` to `P6`, white space, and a width or a comment.
+  private static func isNetpbm(_ header: [UInt8]) -> Bool {
+    guard header.count > 3, header[0] == UInt8(ascii: "P"), (0x31...0x36).contains(header[1]), header[2] <= 0x20,
+      let next = header.dropFirst(2).first(where: { $0 > 0x20 })
+    else { return false }
+    return (0x30...0x39).contains(next) || next == UInt8(ascii: "#")
   }
 
   private static func description(_ header: [UInt8]) -> String {

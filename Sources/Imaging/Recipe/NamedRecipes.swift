@@ -100,7 +100,8 @@ private struct RecipeResolver {
     // Nothing is parsed beyond the limit, whatever is known already.
     guard users.count < NamedRecipes.maxDepth else { throw Self.tooDeep }
     var depth = 1
-    let parsed = try Recipe(parsing: text) { name throws(RecipeError) in
+    let texts = texts
+    let parsed = try Recipe(parsing: text, names: { texts.keys.sorted() }) { name throws(RecipeError) in
       let used = try recipe(named: name, for: users + [key])
       depth = max(depth, 1 + (known[name.lowercased()]?.depth ?? 0))
       return used

@@ -18,12 +18,16 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
   /// - Parameter named: Recipes that the text may use by their names. Default: none.
   /// - Throws: `RecipeError` with the offset of the first error.
   package init(parsing text: String, named: NamedRecipes = NamedRecipes()) throws(RecipeError) {
-    try self.init(parsing: text) { named[$0] }
+    try self.init(parsing: text, names: { named.all.map(\.name) }, named: { named[$0] })
   }
 
-  /// - Parameter named: The recipe of a name; nil when there is none.
-  init(parsing text: String, named: (String) throws(RecipeError) -> Recipe?) throws(RecipeError) {
-    var parser = try RecipeParser(text)
+  /// - Parameters:
+  ///   - names: The names of all recipes, in lower case, for messages.
+  ///   - named: The recipe of a name; nil when there is none.
+  init(
+    parsing text: String, names: @escaping () -> [String], named: (String) throws(RecipeError) -> Recipe?
+  ) throws(RecipeError) {
+    var parser = try RecipeParser(text, recipeNames: names)
     self.init(filters: try parser.parse(named))
   }
 

@@ -4,12 +4,16 @@ struct RecipeParser {
   private var tokens: ArraySlice<CSSToken>
   private let end: CSSToken
 
+  /// The names of all recipes, in lower case, for messages.
+  private let recipeNames: () -> [String]
+
   /// The largest number of functions in a recipe.
   static let maxFunctions = 64
 
   /// Creates a parser of a text.
+  /// - Parameter recipeNames: The names of all recipes, in lower case, for messages.
   /// - Throws: the tokenizer's errors.
-  init(_ text: String) throws(RecipeError) {
+  init(_ text: String, recipeNames: @escaping () -> [String]) throws(RecipeError) {
     var tokenizer = CSSTokenizer(text)
     var tokens: [CSSToken] = []
     var token = try tokenizer.next()
@@ -18,7 +22,7 @@ struct RecipeParser {
       token = try tokenizer.next()
     }
     self.tokens = tokens[...]
-    end = token
+    (end, self.recipeNames) = (token, recipeNames)
   }
 
   /// Returns the filters in order; none for `none`.
@@ -61,7 +65,7 @@ struct RecipeParser {
   private mutating func filter(_ token: CSSToken) throws(RecipeError) -> any FilterFunction {
     switch token.kind {
     case .function(let name):
-      let kind = try FilterRegistry.function(named: name, at: token.offset)
+      let kind = try FilterRegistry.function(named: name, at: token.offset, recipes: recipeNames)
       guard let close = closingParenthesis else {
         throw RecipeError("\(kind.name)( is not closed: ) is missing", at: end.offset)
       }
@@ -81,7 +85,8 @@ struct RecipeParser {
       throw RecipeError("none stands alone", at: token.offset)
     case .identifier(let name):
       // Unknown names are reported as such; known ones lack their parentheses.
-      let kind = try FilterRegistry.function(named: name, at: token.offset, hasParentheses: false)
+      let kind = try FilterRegistry.function(
+        named: name, at: token.offset, hasParentheses: false, recipes: recipeNames)
       throw RecipeError("\(kind.name) needs parentheses: \(kind.name)()", at: token.offset)
     case .comma:
       throw RecipeError("filters are separated by spaces, not by commas", at: token.offset)

@@ -82,15 +82,7 @@ struct DelimitedHeader {
   private static func hint(_ row: DelimitedRows.Row, _ fields: FieldVocabulary) -> String {
     let needed = fields.principal
     let names = row.cells.map { String($0.text.trimmingBlanks) }
-    let separators: [(Character, String)] = [
-      ("\t", "by tabs, as in .tsv"), (",", "by commas, as in .csv"), (";", "by semicolons, as in .csv"),
-    ]
-    if names.count == 1, let only = names.first {
-      for (separator, meaning) in separators
-      where only.split(separator: separator).contains(where: { $0.trimmingBlanks.lowercased() == needed }) {
-        return "; its columns are separated \(meaning): give the file that extension"
-      }
-    }
+    if let separator = otherSeparator(names, needed) { return "; its columns are separated \(separator)" }
     // What is no name may be a secret.
     guard names.allSatisfy({ name in !"{}[]\":/".contains(where: name.contains) }) else {
       return "; the first row looks like an entry"
@@ -102,6 +94,20 @@ struct DelimitedHeader {
     hint += "; rename \(likely.prefix(quotedColumns).map(quoted).joined(separator: " or ")) to \"\(needed)\""
     let hasTitle = names.count == 1 || names.contains { fields.field($0) == fields.title }
     return hint + (hasTitle ? "" : ", and the column that names the pictures, if there is one, to \"\(fields.title)\"")
+  }
+
+  /// The separator of a header that has no column but one in which another separator stands, and what to do; nil for other headers.
+  private static func otherSeparator(_ names: [String], _ needed: String) -> String? {
+    let separators: [(Character, String)] = [
+      ("\t", "by tabs, as in .tsv: give the file that extension"),
+      (",", "by commas, as in .csv: give the file that extension"),
+      (";", "by semicolons, as in .csv: give the file that extension"),
+      ("|", "by \"|\", which neither .csv nor .tsv has: write commas"),
+    ]
+    guard names.count == 1, let only = names.first else { return nil }
+    return separators.first { separator, _ in
+      only.split(separator: separator).contains { $0.trimmingBlanks.lowercased() == needed } && only.contains(separator)
+    }?.1
   }
 
   private static func quoted(_ name: String) -> String {

@@ -47,6 +47,9 @@ struct XMLPropertyListBounds {
     // The old text format, which Foundation would try next, begins with a bracket, a quote or a letter.
     let start = bytes.drop { Self.spaces.contains($0) }
     guard start.first == UInt8(ascii: "<") else {
+      if Self.isJSON(start) {
+        throw ManifestProblem(.syntax, "this is JSON: give the file the extension .json", at: .file)
+      }
       throw ManifestProblem(.syntax, "a property list must be XML or binary", at: .file)
     }
     try checkEncoding(start)
@@ -55,6 +58,12 @@ struct XMLPropertyListBounds {
       if isHere("</plist") { return try checkNothingFollows() }
       try take()
     }
+  }
+
+  /// Whether a text is JSON, not the old text format, whose arrays have parentheses and whose keys are followed by `=`.
+  /// - Parameter text: Without white space at its beginning.
+  private static func isJSON(_ text: ArraySlice<UInt8>) -> Bool {
+    String(decoding: text.prefix(1024), as: UTF8.self).prefixMatch(of: /\[|\{\s*(?:"[^"]*"\s*:|\})/) != nil
   }
 
   /// Foundation ignores what follows the list, such as a second one.

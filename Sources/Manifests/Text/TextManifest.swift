@@ -69,6 +69,11 @@ enum TextLine: Equatable {
       self = .unreadable(ManifestFile.tooLong(line: number), isIndented: false)
       return
     }
+    if Self.hasBareReturn(line) {
+      let problem = ManifestProblem(.syntax, "a carriage return without a line feed ends no line", at: .line(number))
+      self = .unreadable(problem, isIndented: false)
+      return
+    }
     let isIndented = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
     guard let text = String(validating: line, as: UTF8.self) else {
       let message = "the line is not UTF-8, and the file as a whole is not in Windows-1252 either"
@@ -82,6 +87,12 @@ enum TextLine: Equatable {
       return
     }
     self = isIndented ? .option(content) : .entry(content)
+  }
+
+  /// Whether something follows a carriage return: a file of an old Macintosh is one line.
+  private static func hasBareReturn(_ line: UnsafeRawBufferPointer) -> Bool {
+    guard let start = line.firstIndex(of: UInt8(ascii: "\r")) else { return false }
+    return line[start...].contains { $0 != UInt8(ascii: "\r") }
   }
 }
 

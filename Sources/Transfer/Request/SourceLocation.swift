@@ -106,7 +106,7 @@ package struct SourceLocation: Sendable, Hashable {
       throw TransferError(
         .urlInvalid,
         "\(Transfer.redacted(text, valid: false)) is not a file: URL with an absolute, printable path; a path below "
-          + "--file-root is written without file:")
+          + "--file-root is written without file:, and with ./ if it begins with a space")
     }
     self.init(path: path, redacted: text)
   }

@@ -447,6 +447,23 @@ import Transfer
     engine.shutdown()
   }
 
+  @Test(arguments: [(60, 60), (1, 3)] as [(Double, Double)])
+  func `a manifest that is being written is awaited for the limit, or as long as a file settles`(
+    limit: Double, seconds: Double
+  ) throws {
+    var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
+    (configuration.lockWait, configuration.pollInterval) = (limit, 1)
+    var waitLimits = WaitLimits(configuration, settleTime: 2)
+    let now = Clock.monotonicSeconds
+    try waitLimits.check(jobs, now: now)
+    try waitLimits.check(jobs, now: now + seconds - 0.5)
+    do {
+      try waitLimits.check(jobs, now: now + seconds)
+      Issue.record("it is awaited for longer")
+    } catch StopError.unsettled {}
+    engine.shutdown()
+  }
+
   @Test func `while the cache is cleared for want of space no manifest counts as unsettled`() throws {
     var configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     configuration.lockWait = 0

@@ -191,6 +191,8 @@ import Transfer
       ("m.csv", "name\turl\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
       ("m.csv", "name\tURL\na\thttp://h/1\n", "; its columns are separated by tabs, as in .tsv"),
       ("m.tsv", "url,name\nhttp://h/1,a\n", "; its columns are separated by commas, as in .csv"),
+      ("m.csv", "url|name\nhttp://h/1|a\n", "; its columns are separated by \"|\", which neither .csv nor .tsv has"),
+      ("m.tsv", "name | URL\na|http://h/1\n", "; its columns are separated by \"|\", which neither .csv nor .tsv has"),
       ("m.tsv", "name; url\na;http://h/1\n", "; its columns are separated by semicolons, as in .csv"),
     ])
   func hint(file: String, text: String, hint: String) throws {
