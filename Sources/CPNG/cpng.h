@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <png.h>
 #include <zlib.h>
@@ -21,6 +22,7 @@ typedef struct {
   FILE *file;
   int ended;         // 1 when the file ended too early.
   int system_error;  // errno when reading or writing failed, else 0.
+  int lacks_memory;  // 1 when the system had no memory for libpng.
   char message[128];
   char warning[128];  // The first warning about a wrong checksum, or about one of a chunk on which more depends; empty without one.
   unsigned frames;    // Of an animation, as its chunk before the pixels says; 0 without one.
@@ -37,6 +39,18 @@ static inline void cpng_escape(png_structp codec, png_const_charp message) {
   cpng_stream *stream = png_get_error_ptr(codec);
   strncpy(stream->message, message, sizeof stream->message - 1);
   longjmp(stream->escape, 1);
+}
+
+/// Allocates memory, for libpng and zlib: unlike libpng's function it stores that there is none.
+static inline png_voidp cpng_allocate(png_structp codec, png_alloc_size_t count) {
+  void *memory = malloc(count);
+  if (memory == NULL) ((cpng_stream *)png_get_mem_ptr(codec))->lacks_memory = 1;
+  return memory;
+}
+
+static inline void cpng_free(png_structp codec, png_voidp memory) {
+  (void)codec;
+  free(memory);
 }
 
 /// The warning function of writers: ignores warnings.
@@ -152,7 +166,8 @@ CPNG_WRAPPER cpng_open_reader(
   *codec = NULL;
   *info = NULL;
   if (setjmp(stream->escape)) return 0;
-  *codec = png_create_read_struct(PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_warn);
+  *codec = png_create_read_struct_2(
+      PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_warn, stream, cpng_allocate, cpng_free);
   if (*codec == NULL) return 0;
   *info = png_create_info_struct(*codec);
   if (*info == NULL) return 0;
@@ -241,7 +256,8 @@ CPNG_WRAPPER cpng_open_writer(cpng_stream *stream, png_structp *codec, png_infop
   *codec = NULL;
   *info = NULL;
   if (setjmp(stream->escape)) return 0;
-  *codec = png_create_write_struct(PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_ignore);
+  *codec = png_create_write_struct_2(
+      PNG_LIBPNG_VER_STRING, stream, cpng_escape, cpng_ignore, stream, cpng_allocate, cpng_free);
   if (*codec == NULL) return 0;
   *info = png_create_info_struct(*codec);
   if (*info == NULL) return 0;

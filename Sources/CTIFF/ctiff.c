@@ -43,7 +43,7 @@ struct ctiff_reader {
   struct ctiff_source source;
   TIFF *tiff;
   int64_t position;
-  int system_error, is_damaged;
+  int system_error, is_damaged, lacks_memory;
 };
 
 /// Warnings of files that are decoded as they are meant: those of libtiff's first versions, and of unusual ones.
@@ -57,9 +57,11 @@ static int is_harmless(const char *format) {
   return 0;
 }
 
-/// libtiff goes on after some errors and after what it warns of, such as missing rows of a facsimile.
+/// libtiff goes on after some errors and after what it warns of, such as missing rows of a facsimile. Only `errno` says whether it, or
+/// a library that it calls, got no memory.
 static int note_damage(TIFF *tiff, void *reader, const char *module, const char *format, va_list arguments) {
   (void)tiff, (void)module, (void)arguments;
+  if (errno == ENOMEM) ((ctiff_reader *)reader)->lacks_memory = 1;
   if (!is_harmless(format)) ((ctiff_reader *)reader)->is_damaged = 1;
   return 1;
 }
@@ -112,10 +114,12 @@ static enum ctiff_failure failure_of(ctiff_reader *reader, int is_done) {
     errno = reader->system_error;
     return CTIFF_IO;
   }
-  return is_done && !reader->is_damaged ? CTIFF_OK : CTIFF_INVALID;
+  if (is_done && !reader->is_damaged) return CTIFF_OK;
+  return reader->lacks_memory ? CTIFF_NO_MEMORY : CTIFF_INVALID;
 }
 
 static enum ctiff_failure open_file(ctiff_reader *reader) {
+  errno = 0;
   TIFFOpenOptions *options = libtiff.TIFFOpenOptionsAlloc_();
   if (options == NULL) return CTIFF_NO_MEMORY;
   libtiff.TIFFOpenOptionsSetMaxSingleMemAlloc_(options, reader->source.max_allocation);
@@ -153,14 +157,17 @@ ctiff_reader *ctiff_open(const struct ctiff_source *source, enum ctiff_failure *
 }
 
 enum ctiff_failure ctiff_read_row(ctiff_reader *reader, uint32_t row, void *bytes) {
+  errno = 0;
   return failure_of(reader, libtiff.TIFFReadScanline_(reader->tiff, bytes, row, 0) == 1);
 }
 
 enum ctiff_failure ctiff_read_strip(ctiff_reader *reader, uint32_t index, void *bytes, int64_t size) {
+  errno = 0;
   return failure_of(reader, libtiff.TIFFReadEncodedStrip_(reader->tiff, index, bytes, size) == size);
 }
 
 enum ctiff_failure ctiff_read_tile(ctiff_reader *reader, uint32_t index, void *bytes, int64_t size) {
+  errno = 0;
   return failure_of(reader, libtiff.TIFFReadEncodedTile_(reader->tiff, index, bytes, size) == size);
 }
 

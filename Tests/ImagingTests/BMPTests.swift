@@ -196,4 +196,18 @@ import Testing
       #expect(try file.copied(policy).bytes == Array(bytes.dropLast("TRAILER".utf8.count)))
     }
   }
+
+  @Test("a negative density is none", arguments: [(-2835, 2835), (2835, -1), (-1, -1)])
+  func density(_ horizontal: Int, _ vertical: Int) throws {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.encoders
+        + """
+        data = bytearray(bmp(2, 1, 24, 0, bytes(8)))
+        struct.pack_into('<ii', data, 38, \(horizontal), \(vertical))
+        open(sys.argv[1], 'wb').write(data)
+        """, [fixture.folder.file("in")])
+    try fixture.pass(fixture.folder.file("in"), to: fixture.folder.file("out"))
+    #expect(try PassFixture.python("print(Image.open(sys.argv[1]).info)", [fixture.folder.file("out")]) == "{}")
+  }
 }

@@ -249,4 +249,12 @@ import Testing
     let scan: [UInt8] = [0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 63, 0] + runs
     return file + Array(repeatElement(scan, count: count).joined()) + [0xFF, 0xD9]
   }
+
+  @Test func `a PNG for which there is no memory is too large, not damaged`() throws {
+    let file = try ScratchFile()
+    let failure = PNGFailure(try StdioStream(writing: file.descriptor))
+    #expect(failure.whileDecoding.code == .imageCorrupt && failure.whileEncoding.code == .filterFailed)
+    failure.storage.pointee.lacks_memory = 1
+    #expect(failure.whileDecoding.code == .imageTooLarge && failure.whileEncoding.code == .imageTooLarge)
+  }
 }

@@ -116,4 +116,23 @@ import Testing
     }
     #expect(error?.code == .cancelled)
   }
+
+  @Test("a row of its own that a stage holds counts against the memory budget")
+  func heldRows() throws {
+    let size = PictureSize(width: 100_000, height: 1)
+    let layout = PixelLayout(isGrey: false, hasAlpha: true, is16Bit: true)
+    // Four floats for each pixel.
+    for (recipe, rows) in [
+      ("brightness(2)", 0), ("flop()", 0), ("crop(90000 1)", 1), ("pad(100001 1)", 1),
+      ("crop(100000 1) pad(100000 2) crop(100000 1) pad(1 1)", 4),
+    ] {
+      let pipeline = RowPipeline(recipe: try Recipe(parsing: recipe), source: layout, size: size, format: .png)
+      #expect(pipeline.heldBytes == rows * 1_600_000, "\(recipe)")
+    }
+    // Another colour space is converted in a row as files have it.
+    let pipeline = RowPipeline(
+      recipe: try Recipe(parsing: "brightness(2)"), source: layout, size: size,
+      colour: .gamma(100_000, chromaticities: nil), format: .png)
+    #expect((800_000..<801_000).contains(pipeline.heldBytes))
+  }
 }

@@ -238,4 +238,47 @@ import Testing
     try file.write(copied)
     #expect(try file.copied(policy).copy.isWholeFile)
   }
+
+  @Test func `what overlaps merged ranges is what overlaps one of them`() {
+    var random = SplitMix64(seed: 1)
+    func range() -> Range<Int64> {
+      let start = Int64.random(in: 0..<40, using: &random)
+      return start..<(start + Int64.random(in: 1...6, using: &random))
+    }
+    for count in 0..<200 {
+      let ranges = (0..<(count % 9)).map { _ in range() }
+      let merged = MergedRanges(ranges + [5..<5])
+      for _ in 0..<20 {
+        let other = range()
+        #expect(merged.overlaps(other) == ranges.contains { $0.overlaps(other) }, "\(ranges), \(other)")
+        #expect(merged.overlaps(other) == (ByteRanges.difference([other], ranges) != [other]))
+      }
+    }
+  }
+
+  @Test func `directories of EXIF are blanked, however many pages there are`() throws {
+    let source = try make(
+      """
+      count, pixels = 2000, A.astype('u1').tobytes()
+      out = bytearray(header('<', False, 0) + pixels)
+      exif = []
+      for n in range(count):
+          exif.append(len(out))
+          out += directory({270: (2, b'SECRET description\\0')}, len(out))
+      fields = lambda: {**fields_of(A, 8, 1), 273: (4, [8]), 279: (4, [200])}
+      offsets = len(out)
+      out += struct.pack(f'<{count}I', *exif)
+      first = len(out)
+      for n in range(count):
+          at = len(out)
+          page = {**fields(), **({34665: (4, exif)} if n == 0 else {})}
+          size = len(directory(page, at))
+          out += directory(page, at, at + size if n < count - 1 else 0)
+      out[4:8] = struct.pack('<I', first)
+      open(sys.argv[1], 'wb').write(out)
+      """)
+    #expect(count("SECRET", source) == 2000)
+    let (copy, bytes) = try file.copied(.none)
+    #expect(copy.info.frames == 2000 && !copy.mayKeepMetadata && count("SECRET", bytes) == 0)
+  }
 }

@@ -16,6 +16,10 @@ final class SRGBConversion: RowFilter, @unchecked Sendable {  // used by one pas
       layout: PixelLayout(isGrey: stored.isGrey, hasAlpha: working.hasAlpha, is16Bit: stored.is16Bit))
   }
 
+  func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int {
+    PackedRow.bytes(width: packed.width, layout: packed.layout)
+  }
+
   func apply(to row: PixelRow) {
     // Exact: the samples have not been changed since they were decoded.
     row.pack(packed)

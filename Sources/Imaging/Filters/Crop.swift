@@ -24,6 +24,8 @@ struct Crop: FilterFunction, RowStage {
     PictureSize(width: min(wanted.width, size.width), height: min(wanted.height, size.height))
   }
 
+  func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int { CroppedRows.heldBytes(of: size, layout: layout) }
+
   func rows(from source: any RowSource) -> any RowSource {
     let kept = size(after: source.size)
     return CroppedRows(source, origin: anchor.origin(of: kept, in: source.size), size: kept)

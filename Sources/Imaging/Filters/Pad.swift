@@ -30,6 +30,8 @@ struct Pad: FilterFunction, RowStage {
     PictureSize(width: max(wanted.width, size.width), height: max(wanted.height, size.height))
   }
 
+  func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int { PaddedRows.heldBytes(of: size, layout: layout) }
+
   func rows(from source: any RowSource) -> any RowSource {
     let size = size(after: source.size)
     return PaddedRows(source, size: size, origin: anchor.origin(of: source.size, in: size), colour: colour)

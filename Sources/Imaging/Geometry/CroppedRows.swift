@@ -16,6 +16,11 @@ final class CroppedRows: RowSource {
     (column, rowsToSkip) = origin
   }
 
+  /// The bytes of the row that is held of a source of this size.
+  static func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int {
+    RowBuffer.bytes(width: size.width, layout: layout)
+  }
+
   func read(into row: PixelRow) throws(ImagingError) {
     while rowsToSkip > 0 {
       try source.read(into: buffer.row)

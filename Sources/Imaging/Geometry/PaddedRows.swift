@@ -15,6 +15,11 @@ final class PaddedRows: RowSource {
     buffer = RowBuffer(width: source.size.width, layout: source.layout)
   }
 
+  /// The bytes of the row that is held of a source of this size.
+  static func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int {
+    RowBuffer.bytes(width: size.width, layout: layout)
+  }
+
   func read(into row: PixelRow) throws(ImagingError) {
     fill(row)
     defer { nextRow += 1 }

@@ -129,7 +129,7 @@ package struct ImagePassResult: Sendable, Equatable {
 
 /// The memory and pixels that a pass needs, known before anything is decoded.
 package struct PassDemand: Sendable, Equatable {
-  /// Bytes that are held of whole pictures; 0 for passes row by row.
+  /// Bytes that are held of whole pictures, or of rows between stages; 0 for passes that change one row.
   package let heldBytes: Int
   /// The pixels of the largest picture between the source and the result.
   package let pixels: Int

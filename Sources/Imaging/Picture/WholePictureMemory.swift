@@ -4,13 +4,16 @@ import System
 /// The memory budget for parts of pictures larger than a row: coefficients of a JPEG with several scans or optimized, pixels of an
 /// interlaced PNG or GIF, indices of a PNG that may get a palette, pixels of a WebP, AVIF or HEIC, of a BMP in runs, of strips or
 /// tiles of a TIFF, or of a picture that is rotated, the rows that a stage needs at once.
-/// All concurrent passes share one budget and wait while it is used up.
+/// All concurrent passes share one budget and wait while it is used up, and are served in the order in which they asked.
 package final class WholePictureMemory: @unchecked Sendable {  // all state is guarded by `freed`
   /// The budget in bytes. Default 1 GiB: 268 402 689 pixels of 4 bytes.
   private var limit: Int
   private var used = 0
   private var kept: [Piece] = []
   private let freed = NSCondition()
+  /// The numbers of the requests that wait, the oldest first.
+  private var waiting: [Int] = []
+  private var lastNumber = 0
 
   /// The interval at which a waiting pass checks for cancellation, in seconds.
   private static let pollInterval = 0.1
@@ -94,7 +97,8 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
     for piece in kept { free(piece.start) }
   }
 
-  /// Takes all memory of a pass in one step, so that no pass waits while it holds a part; waits until enough is free.
+  /// Takes all memory of a pass in one step, so that no pass waits while it holds a part; waits until enough is free, and behind
+  /// those that waited before.
   /// - Parameter picture: The picture's name in the error, such as its size.
   /// - Throws: `image-too-large` when `bytes` exceeds the budget; `cancelled`.
   package func share(
@@ -102,7 +106,24 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
   ) throws(ImagingError) -> Share {
     freed.lock()
     defer { freed.unlock() }
-    while used > limit - bytes {
+    if bytes > 0, !waiting.isEmpty || used > limit - bytes { try wait(for: bytes, picture, isCancelled) }
+    used += bytes
+    return Share(self, bytes)
+  }
+
+  /// Waits until so many bytes are free and no earlier request waits: small requests would otherwise keep a large one waiting for as
+  /// long as they come. The lock is held.
+  private func wait(
+    for bytes: Int, _ picture: any CustomStringConvertible, _ isCancelled: () -> Bool
+  ) throws(ImagingError) {
+    lastNumber += 1
+    let number = lastNumber
+    waiting.append(number)
+    defer {
+      waiting.removeAll { $0 == number }
+      freed.broadcast()
+    }
+    while waiting.first != number || used > limit - bytes {
       guard bytes <= limit else {
         throw ImagingError(
           code: .imageTooLarge,
@@ -114,8 +135,6 @@ package final class WholePictureMemory: @unchecked Sendable {  // all state is g
       if isCancelled() { throw .cancelled }
       _ = freed.wait(until: Date(timeIntervalSinceNow: Self.pollInterval))
     }
-    used += bytes
-    return Share(self, bytes)
   }
 
   private func release(_ bytes: Int) {

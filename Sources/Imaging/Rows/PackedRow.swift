@@ -14,13 +14,16 @@ final class PackedRow {
   init(width: Int, layout: PixelLayout) {
     self.width = width
     self.layout = layout
-    let count = (width + 7) / 8 * 8 * layout.packedBytes + 8
+    let count = Self.bytes(width: width, layout: layout)
     memory = .allocate(byteCount: count, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: count)
     bytes = memory + 8
   }
 
   deinit { memory.deallocate() }
+
+  /// The bytes of a row of `width` pixels.
+  static func bytes(width: Int, layout: PixelLayout) -> Int { (width + 7) / 8 * 8 * layout.packedBytes + 8 }
 
   /// Makes all pixels transparent, or black when the row has no alpha.
   func clear() { bytes.initializeMemory(as: UInt8.self, repeating: 0, count: width * layout.packedBytes) }

@@ -6,9 +6,9 @@ final class RowBuffer {
 
   /// Allocates a row of `width` pixels, filled with 0.
   init(width: Int, layout: PixelLayout) {
-    let vectors = (width + 7) / 8
+    let vectors = Self.vectors(width)
     let colours = layout.isGrey ? 1 : 3
-    count = vectors * (colours + (layout.hasAlpha ? 1 : 0))
+    count = vectors * layout.channels
     memory = .allocateCacheLines(capacity: count)
     memory.initialize(repeating: .zero, count: count)
     row = PixelRow(
@@ -17,6 +17,14 @@ final class RowBuffer {
       blue: layout.isGrey ? memory : memory + 2 * vectors,
       alpha: layout.hasAlpha ? memory + colours * vectors : memory)
   }
+
+  /// The bytes of a row of `width` pixels.
+  static func bytes(width: Int, layout: PixelLayout) -> Int {
+    vectors(width) * layout.channels * MemoryLayout<SIMD8<Float>>.stride
+  }
+
+  /// The vectors of a plane.
+  private static func vectors(_ width: Int) -> Int { (width + 7) / 8 }
 
   deinit {
     memory.deinitialize(count: count)

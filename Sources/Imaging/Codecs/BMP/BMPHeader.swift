@@ -46,7 +46,7 @@ struct BMPHeader {
     storage = try Self.storage(fields)
     pixels = try Self.pixels(fields, storage, file, before: pixelOffset)
     profile = fields.profile
-    density = PixelDensity(horizontal: fields[24, 4, from: 40], vertical: fields[28, 4, from: 40], unit: .metre)
+    density = PixelDensity(horizontal: fields.signed(24), vertical: fields.signed(28), unit: .metre)
   }
 
   /// The bits of a pixel.
@@ -125,7 +125,8 @@ private struct Fields {
   var bits: Int { size == 12 ? self[10, 2, from: 12] : self[14, 2, from: 40] }
   var compression: Int { self[16, 4, from: 40] }
 
-  private func signed(_ offset: Int) -> Int { Int(Int32(truncatingIfNeeded: self[offset, 4, from: 40])) }
+  /// A signed integer of 4 bytes; 0 in the header of OS/2 1.
+  func signed(_ offset: Int) -> Int { Int(Int32(truncatingIfNeeded: self[offset, 4, from: 40])) }
 
   /// The profile of a header that says that it has one (`PROFILE_EMBEDDED`).
   var profile: Range<Int64>? {

@@ -12,6 +12,11 @@ struct HEIFBox {
     HEIFBox(type: type, start: start + distance, content: content + distance, end: end + distance)
   }
 
+  /// The box as far as it is in a file of this size.
+  func clamped(to size: Int64) -> HEIFBox {
+    HEIFBox(type: type, start: start, content: content, end: max(content, min(end, size)))
+  }
+
   private init(type: String, start: Int64, content: Int64, end: Int64) {
     (self.type, self.start, self.content, self.end) = (type, start, content, end)
   }

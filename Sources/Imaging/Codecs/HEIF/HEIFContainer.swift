@@ -4,8 +4,8 @@ struct HEIFContainer {
   let format: ImageFormat
   /// The size of the picture after its transformations.
   let width, height: Int
-  /// The bits of a sample.
-  let bits: Int
+  /// The bits of a sample, and of one of alpha: the same without alpha.
+  let bits, alphaBits: Int
   let hasAlpha: Bool
   /// Whether it has no chroma, and no profile for colours.
   let isGrey: Bool
@@ -44,6 +44,7 @@ struct HEIFContainer {
     dataBytes = try Self.checkExtents(items, of: extents, boxes, size)
     (self.boxes, self.items, hasAlpha) = (boxes, items, alpha != nil)
     (format, bits, chroma) = (picture.format, picture.bits, picture.chroma)
+    alphaBits = coded?.bits ?? picture.bits
     (width, height, pixels) = (visible.width, visible.height, picture.size.width * picture.size.height)
     largestCodedPixels = max(picture.largestCodedPixels, coded?.largestCodedPixels ?? 0)
     metadata = readsMetadata ? try Self.metadata(number, picture.items, items, file) : Metadata()
@@ -56,7 +57,8 @@ struct HEIFContainer {
       let head = try file.bytes(16, at: offset)
       // What follows the picture may be anything.
       guard let box = try? HEIFBox(head[...], at: offset, before: size) else { break }
-      boxes.append(box)
+      // A `meta` box that ends behind the file is an error where it is read.
+      boxes.append(box.type == "meta" ? box : box.clamped(to: size))
       offset = box.end
     }
     return boxes
@@ -82,26 +84,17 @@ struct HEIFContainer {
   private static func visibleSize(
     _ coded: PictureSize, _ item: HEIFItems.Item, _ items: HEIFItems
   ) throws(ImagingError) -> PictureSize {
-    var (width, height) = (coded.width, coded.height)
+    var size = coded
     for (type, content) in items.properties(of: item) {
       var content = content
       switch type {
       case "irot":
-        if let turns = content.integer(1), turns & 1 == 1 { (width, height) = (height, width) }
-      case "clap":
-        var sides: [Int] = []
-        for _ in 0..<2 {
-          guard let numerator = content.integer(4), let denominator = content.integer(4), denominator > 0 else {
-            throw .heif("its picture is cropped to no size")
-          }
-          sides.append(numerator / denominator)
-        }
-        (width, height) = (min(width, sides[0]), min(height, sides[1]))
-        guard width > 0, height > 0 else { throw .heif("its picture is cropped to no size") }
+        if let turns = content.integer(1), turns & 1 == 1 { size = size.transposed }
+      case "clap": size = try CleanAperture(content).size(in: size)
       default: break
       }
     }
-    return PictureSize(width: width, height: height)
+    return size
   }
 
   /// The item with the alpha of the primary picture; nil without one.
@@ -142,8 +135,7 @@ struct HEIFContainer {
     guard all.allSatisfy({ extent in places.contains { $0.contains(extent) } && extent.upperBound <= end }) else {
       throw .heif("an item is in no box for data")
     }
-    let bytes = all.reduce(0) { $0 + $1.count }
-    guard bytes <= 2 * places.reduce(0, { $0 + $1.count }) else { throw .heif("its items share their data") }
+    let bytes = try dataBytes(of: all, in: places)
     var kept = coded
     for box in boxes where ["ftyp", "meta"].contains(box.type) {
       let data = items.itemData.flatMap { box.type == "meta" ? $0 : nil } ?? box.end..<box.end
@@ -157,6 +149,20 @@ struct HEIFContainer {
         throw .heif("metadata is where its picture or other metadata is")
       }
       if isKept { keptEnd = max(keptEnd, range.upperBound) } else { metadataEnd = range.upperBound }
+    }
+    return bytes
+  }
+
+  /// The bytes of all items.
+  /// - Parameter places: Within the file, and none in another: no sum of their sizes overflows.
+  private static func dataBytes(
+    of extents: [Range<Int64>], in places: [Range<Int64>]
+  ) throws(ImagingError) -> Int {
+    let most = 2 * places.reduce(0) { $0 + $1.count }
+    var bytes = 0
+    for extent in extents {
+      guard extent.count <= most - bytes else { throw .heif("its items share their data") }
+      bytes += extent.count
     }
     return bytes
   }

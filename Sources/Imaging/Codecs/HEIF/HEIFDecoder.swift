@@ -37,6 +37,7 @@ final class HEIFDecoder: RowDecoder {
   }
 
   func start(colour: Bool, isCancelled: () -> Bool) throws(ImagingError) {
+    guard container.alphaBits == container.bits else { throw differentDepths }
     var failure = CHEIF_OK
     picture = cheif_decode(
       descriptor, size, Int64(container.largestCodedPixels), Int32(container.bits), &failure)
@@ -61,6 +62,14 @@ final class HEIFDecoder: RowDecoder {
       width: info.width, layout: PixelLayout(isGrey: isGrey, hasAlpha: hasAlpha, is16Bit: is16Bit))
     guard isGrey else { return }
     coloured = PackedRow(width: info.width, layout: PixelLayout(isGrey: false, hasAlpha: true, is16Bit: is16Bit))
+  }
+
+  /// The error for alpha of another depth than that of the colours: all coded pictures are decoded with one.
+  private var differentDepths: ImagingError {
+    ImagingError(
+      code: .unsupportedFormat,
+      message: "the \(info.format.displayName) is of a kind that is not read: its colours have "
+        + "\(container.bits) bits, its alpha \(container.alphaBits)")
   }
 
   func read(into row: PixelRow) throws(ImagingError) {

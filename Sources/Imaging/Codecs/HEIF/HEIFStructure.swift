@@ -18,7 +18,7 @@ struct HEIFStructure: PictureStructure {
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
     var parts = CopiedParts()
     let kept = HEIFContainer.pictureBoxes.union(policy == .all ? ["uuid"] : [])
-    let end = min(container.boxes.last { kept.contains($0.type) }?.end ?? 0, try file.size())
+    let end = container.boxes.last { kept.contains($0.type) }?.end ?? 0
     var changes: [Change] = []
     if policy != .all {
       for item in container.items.items.values where item.isMetadata {

@@ -29,6 +29,7 @@ final class PNGFailure {
     if storage.pointee.system_error != 0 {
       return .io(storage.pointee.system_error, doing: "the picture cannot be read")
     }
+    if storage.pointee.lacks_memory != 0 { return Self.noMemory(to: "decode") }
     return .png(text, code: storage.pointee.ended != 0 ? .imageTruncated : .imageCorrupt)
   }
 
@@ -39,7 +40,12 @@ final class PNGFailure {
     if storage.pointee.system_error != 0 {
       return .io(storage.pointee.system_error, doing: "the result cannot be written")
     }
+    if storage.pointee.lacks_memory != 0 { return Self.noMemory(to: "encode") }
     return ImagingError(code: .filterFailed, message: "the PNG cannot be encoded: \(text)")
+  }
+
+  private static func noMemory(to verb: String) -> ImagingError {
+    ImagingError(code: .imageTooLarge, message: "there is no memory to \(verb) the PNG")
   }
 
   /// The library's warning about a wrong checksum; nil without one.

@@ -22,7 +22,7 @@ struct TIFFCut {
   /// Where strips begin whose sizes the file does not say.
   private var openStrips: [Int64] = []
   /// The compressed first picture, and the directories of all pages.
-  private let pictures: [Range<Int64>]
+  private let pictures: MergedRanges
   /// Values that are not kept.
   private var dropped: [Range<Int64>] = []
   /// Whether the places of all pictures are known.
@@ -52,7 +52,7 @@ struct TIFFCut {
     let first = container.picture.strips
     var pictures = first.hasSizes ? first.stored : []
     for page in container.pages { pictures.append(try file.place(ofDirectoryAt: page)) }
-    self.pictures = pictures
+    self.pictures = MergedRanges(pictures)
     if first.hasSizes { strips = first.stored } else { openStrips = first.stored.map(\.lowerBound) }
     for page in container.pages {
       try sort(try file.directory(at: page), isPicture: true, hasStrips: page == file.first)
@@ -179,7 +179,7 @@ struct TIFFCut {
           continue
         }
         // What is in kept bytes may be no directory, and its fields would be others once such bytes have changed.
-        guard ByteRanges.difference([other.place], pictures) == [other.place] else {
+        guard !pictures.overlaps(other.place) else {
           (hasUnreadableMetadata, mayKeepMetadata) = (true, true)
           continue
         }
@@ -344,5 +344,32 @@ enum ByteRanges {
       }
     }
     return result
+  }
+}
+
+/// Ranges of a file's bytes in which others are looked up, each in the time of a binary search.
+struct MergedRanges {
+  /// In order, none of them empty, and with bytes between them.
+  private var ranges: [Range<Int64>] = []
+
+  init(_ ranges: [Range<Int64>]) {
+    for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where !range.isEmpty {
+      if let last = self.ranges.last, last.upperBound >= range.lowerBound {
+        self.ranges[self.ranges.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+      } else {
+        self.ranges.append(range)
+      }
+    }
+  }
+
+  /// Whether a range has a byte of these.
+  func overlaps(_ range: Range<Int64>) -> Bool {
+    // The first that does not end before the range.
+    var (low, high) = (0, ranges.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if ranges[middle].upperBound <= range.lowerBound { low = middle + 1 } else { high = middle }
+    }
+    return low < ranges.count && ranges[low].overlaps(range)
   }
 }
