@@ -16,7 +16,7 @@ typedef uint16_t eight __attribute__((vector_size(16)));
 typedef uint8_t eight_bytes __attribute__((vector_size(8)));
 
 /// Pairs of samples: of two columns in 16 rows, or of two rows in 16 columns.
-typedef uint16_t pairs __attribute__((vector_size(64)));
+typedef uint16_t pair_vector __attribute__((vector_size(64)));
 typedef uint8_t byte_pairs __attribute__((vector_size(32)));
 typedef int32_t eight_pairs __attribute__((vector_size(32)));
 
@@ -109,7 +109,7 @@ INLINE void gather(const cplanes_group *group) {
     }
     transpose(block);
     for (int pair = 0; pair < 8; pair++) {
-      pairs samples = __builtin_convertvector((byte_pairs)block[pair], pairs);
+      pair_vector samples = __builtin_convertvector((byte_pairs)block[pair], pair_vector);
       memcpy(group->columns + 32 * (8 * (ptrdiff_t)index + pair), &samples, sizeof samples);
     }
   }
@@ -141,7 +141,7 @@ INLINE void gather_sums(const cplanes_group *group, int shared_columns, int shar
     }
     transpose(block);
     for (int pair = 0; pair < 4; pair++) {
-      pairs samples = __builtin_shufflevector(
+      pair_vector samples = __builtin_shufflevector(
           block[2 * pair], block[2 * pair + 1], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10,
           26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
       memcpy(group->columns + 32 * (4 * (ptrdiff_t)index + pair), &samples, sizeof samples);
@@ -157,7 +157,7 @@ INLINE vector narrow(products sums, int bits) {
 }
 
 INLINE void resample_group(
-    const cplanes_group *group, const cplanes_pairs *taps, int count, int16_t *const *results, add_products *add) {
+    const cplanes_group *group, const cplanes_pairs *pairs, int count, int16_t *const *results, add_products *add) {
   // With numbers that the compiler knows there is no choice for each vector.
   int bits = weight_bits - sample_bits;
   switch (group->shared_columns * 2 + group->shared_rows) {
@@ -169,11 +169,11 @@ INLINE void resample_group(
   for (int first = 0; first < count; first += 8) {
     eight_pairs block[8] = {};
     for (int column = 0; column < 8 && first + column < count; column++) {
-      const cplanes_pairs *taps_of_column = taps + first + column;
-      const int16_t *samples = group->columns + 32 * (ptrdiff_t)taps_of_column->first;
+      const cplanes_pairs *pairs_of_column = pairs + first + column;
+      const int16_t *samples = group->columns + 32 * (ptrdiff_t)pairs_of_column->first;
       products sums = (products){} + (1 << bits >> 1);
-      for (int pair = 0; pair < taps_of_column->count; pair++, samples += 32)
-        add(&sums, samples, load_weights(taps_of_column->weights, pair));
+      for (int pair = 0; pair < pairs_of_column->count; pair++, samples += 32)
+        add(&sums, samples, load_weights(pairs_of_column->weights, pair));
       block[column] = (eight_pairs)narrow(sums, bits);
     }
     transpose_pairs(block);
@@ -200,10 +200,10 @@ INLINE void resample_rows(
   }
 }
 
-#define GROUP (const cplanes_group *group, const cplanes_pairs *taps, int count, int16_t *const *results)
+#define GROUP (const cplanes_group *group, const cplanes_pairs *pairs, int count, int16_t *const *results)
 #define ROWS (const int16_t *const *rows, const int16_t *weights, int count, int width, uint8_t *result)
 #define PLANE_VERSIONS(instructions) \
-  VERSION(instructions, resample_group, GROUP, resample_group(group, taps, count, results, add_products_##instructions)) \
+  VERSION(instructions, resample_group, GROUP, resample_group(group, pairs, count, results, add_products_##instructions)) \
   VERSION(instructions, resample_rows, ROWS, resample_rows(rows, weights, count, width, result, add_products_##instructions))
 
 PLANE_VERSIONS(baseline)
@@ -211,5 +211,5 @@ PLANE_VERSIONS(baseline)
 PLANE_VERSIONS(avx2)
 PLANE_VERSIONS(avx512)
 #endif
-CHOICE(resample_group, GROUP, (group, taps, count, results))
+CHOICE(resample_group, GROUP, (group, pairs, count, results))
 CHOICE(resample_rows, ROWS, (rows, weights, count, width, result))

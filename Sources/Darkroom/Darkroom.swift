@@ -37,13 +37,14 @@ package final class Darkroom {
     case stop
   }
 
-  private let services: Services
-  private let mailbox: Mailbox<Message>
+  let services: Services
+  let mailbox: Mailbox<Message>
   private let watcher: InboxWatcher
   private var mustReportUncovered = false
   private let jobs: LiveJobs
   private let outputs: StatusOutputs
   private let notices: Notices
+  let currentGrace: CurrentGrace
   private let observe: (Event) -> Void
 
   /// Called with each new status while jobs are processed, on the thread that calls `run` or `watchInbox`. Default: does
@@ -96,6 +97,7 @@ package final class Darkroom {
     configuration: Configuration, retry: LocalRetry = .none, observe: @escaping (Event) -> Void
   ) throws {
     self.configuration = configuration
+    currentGrace = CurrentGrace(configuration.grace)
     self.retry = retry
     let metrics = MetricsFile(path: configuration.metrics)
     let observe = { (event: Event) in
@@ -155,25 +157,6 @@ package final class Darkroom {
 
   /// Processes all manifests that are dropped, until `stop` is called.
   package func watchInbox() throws -> Summary { try work(.watch) }
-
-  /// Stops the program. May be called on any thread. Running operations get the grace period to finish, and the rest is
-  /// left for the next start.
-  package var stop: @Sendable () -> Void { { [mailbox] in mailbox.post(.stop) } }
-
-  /// Must be called, on any thread, before the process is ended abruptly: filtered entries are not blamed, and no program of
-  /// `--exec` goes on beside that of the next start.
-  package var leave: @Sendable () -> Void {
-    { [journal = services.earlier.journal] in
-      journal?.close()
-      ProgramSender.killAll()
-    }
-  }
-
-  /// Makes the program read its configuration again. May be called on any thread. The folders stay the same; entries
-  /// that have begun keep their settings; an invalid configuration changes nothing.
-  package var configure: @Sendable (@escaping @Sendable () throws -> Configuration) -> Void {
-    { [mailbox] read in mailbox.post(.configure(read)) }
-  }
 
   // MARK: The loop
 
@@ -450,6 +433,7 @@ package final class Darkroom {
     }
     (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
     configuration = new
+    currentGrace.value = new.grace
     watcher.configure(new)
     let known = waitLimits.known
     waitLimits = WaitLimits(new, settleTime: watcher.settleTime)

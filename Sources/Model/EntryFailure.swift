@@ -65,9 +65,13 @@ package struct EntryFailure: Error, Sendable, Equatable {
 
   /// The same failure of another entry with the same request, whose URL may be written otherwise.
   package func naming(_ url: String, insteadOf other: String) -> EntryFailure {
-    guard url != other else { return self }
+    // Of entries with one `cache-key` only the other URL was requested.
+    guard url != other, let own = try? SourceLocation(parsing: url), let asked = try? SourceLocation(parsing: other),
+      own.requestText == asked.requestText
+    else { return self }
     var failure = self
-    failure.message = message.replacing(SourceLocation.redacted(other), with: SourceLocation.redacted(url))
+    // Not where it is the beginning of a longer URL.
+    failure.message = message.replacing(asked.redacted + " ", with: own.redacted + " ")
     return failure
   }
 

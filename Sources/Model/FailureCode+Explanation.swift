@@ -156,8 +156,8 @@ extension FailureCode {
     case .imageTooLarge:
       Explanation(
         cause: "more than `--max-pixels`, too many scans, sides that the output format cannot hold, or more memory "
-          + "than a decoder may have, or than there is: the kernel killed the decoder even while nothing else was "
-          + "decoded",
+          + "than a decoder may have, or than there is: the decoder was killed, by the kernel or by a program such as "
+          + "systemd-oomd, even while nothing else was decoded",
         remedy: "if the message names an option, raise it; else choose another `format`, or a smaller picture")
     case .imageTooSmall:
       Explanation(
@@ -169,7 +169,7 @@ extension FailureCode {
         remedy: "the message says why; change the entry's `filters` or `format`")
     case .decoderCrashed:
       Explanation(
-        cause: "twice, the process that decoded the picture ended, did nothing for a minute, was killed, or did what "
+        cause: "twice, the process that decoded the picture ended, did nothing for a minute, or did what "
           + "no decoder does; or it took more than 30 s and 2 s per megapixel of processor time, or ten times "
           + "that on the clock; or the whole program ended over it four times",
         remedy: "the picture is damaged or malicious: get another copy; the log says more")

@@ -51,12 +51,15 @@ package struct HostRules: Sendable, Equatable {
   /// Limits a host to a share of what it allows: its downloads at once, its rate, and the time between requests. A rule that allows
   /// fewer downloads stays; other settings do, too.
   /// - Parameters:
+  ///   - original: The rules before any host was limited.
   ///   - name: As `SourceLocation.hostName` returns it.
   ///   - downloads: The downloads at once of this share.
   ///   - total: Those of all shares.
-  package mutating func limit(_ name: String, to downloads: Int, of total: Int) {
+  package mutating func limit(_ name: String, to downloads: Int, of total: Int, from original: HostRules) {
     guard let pattern = try? HostPattern(parsing: name) else { return }
-    let known = rule(forHost: pattern.name, port: pattern.port).map { complete($0, forHost: pattern.name) }
+    let known = original.rule(forHost: pattern.name, port: pattern.port).map {
+      original.complete($0, forHost: pattern.name)
+    }
     var rule = HostRule(pattern, like: known ?? HostRule(pattern))
     rule.perHost = min(rule.perHost ?? downloads, downloads)
     let share = Double(downloads) / Double(max(total, downloads))

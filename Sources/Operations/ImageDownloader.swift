@@ -111,7 +111,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   /// Begins the download when the files of its form have been checked, for which a slow disk may need longer than is allowed.
   private func check(_ location: SourceLocation) {
-    let limit = engine.timeLimit((rules.rule(for: location)?.settings ?? HostSettings()).limited(by: record.settings))
+    let limit = engine.timeLimit((rules.rule(for: location)?.settings ?? HostSettings()).limited(by: limits))
     live.withLock {
       let timer = DispatchSource.makeTimerSource(queue: endings)
       timer.schedule(deadline: .now() + limit / .seconds(1))
@@ -198,8 +198,6 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   ) throws {
     let (store, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
     let began = ContinuousClock.now
-    var limits = record.settings
-    limits.timeLeft = timeLeft.map { max(.milliseconds(1), $0) }
     let request = TransferRequest(
       location: location, request: record.entry.request, files: files, destination: store,
       checksum: record.entry.checksum, validators: known?.validators,
@@ -322,25 +320,42 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   /// was due to the time limit of the other entry.
   /// - Parameters:
   ///   - leader: The record of the other one.
-  ///   - isOutOfTime: Whether that time limit is over.
   ///   - bytes: The source of the other one; nil when it is in a file.
   ///   - path: The path of that file.
-  private func adopt(_ leader: PhotoRecord, isOutOfTime: Bool, _ bytes: BodyBytes?, from path: String) {
+  private func adopt(_ leader: ImageDownloader, _ bytes: BodyBytes?, from path: String) {
     guard !isCancelled else { return finish() }
-    let ended = leader.snapshot
+    let ended = leader.record.snapshot
     switch ended.state {
-    case .failed where isOutOfTime && !self.isOutOfTime: return begin()
+    case .failed where leader.hasRunOutOfTime(ended) && mayFollow(ended): return beginAnew()
     case .failed:
-      if let failure = ended.failure { record.fail(failure.naming(record.url, insteadOf: leader.url)) }
+      if let failure = ended.failure { record.fail(failure.naming(record.url, insteadOf: leader.record.url)) }
     case .downloaded:
-      guard var source = ended.source else { return begin() }
-      guard source.isCached || (bytes.map(share) ?? link(path)) else { return begin() }
+      guard var source = ended.source else { return beginAnew() }
+      guard source.isCached || (bytes.map(share) ?? link(path)) else { return beginAnew() }
       record.keepPartial(nil)
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
-    default: return begin()
+    default: return beginAnew()
     }
     finish()
+  }
+
+  /// Whether it failed because the time limit of its entry was over. libcurl counts whole milliseconds, and may end before that.
+  private func hasRunOutOfTime(_ ended: PhotoRecord.Live) -> Bool {
+    guard let left = timeLeft, let code = ended.failure?.code else { return false }
+    return left < .milliseconds(20) && (code == .download(.timeout) || code == .download(.connect))
+  }
+
+  /// Whether its request may be sent after another of the same kind that has failed so, and there is time left for it.
+  private func mayFollow(_ ended: PhotoRecord.Live) -> Bool {
+    guard record.entry.request.isCacheable || ended.usage.requests.sent == 0 else { return false }
+    return timeLeft.map { $0 > .zero } ?? true
+  }
+
+  /// Begins a download that waited for another.
+  private func beginAnew() {
+    live.withLock { ($0.key, $0.leader) = (nil, nil) }
+    begin()
   }
 
   /// - Returns: Whether the record has the bytes, or a file with them.
@@ -358,10 +373,15 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     return staging.link(path, as: download)
   }
 
+  /// The settings of this try, with the time that is left now.
+  private var limits: HostSettings {
+    var limits = record.settings
+    limits.timeLeft = timeLeft.map { max(.milliseconds(1), $0) }
+    return limits
+  }
+
   /// The time that is left for its entry; nil without a limit.
   private var timeLeft: Duration? { live.withLock { $0.deadline }.map { ContinuousClock.now.duration(to: $0) } }
-
-  private var isOutOfTime: Bool { timeLeft.map { $0 <= .zero } == true }
 
   /// The record whose download this one waits for; nil when it does not wait.
   var leader: PhotoRecord.ID? { live.withLock { $0.leader } }
@@ -390,10 +410,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private func end() {
     reportEnd()
     if let key = live.withLock({ $0.key }) {
-      let (bytes, isOutOfTime) = (record.bodyBytes, isOutOfTime)
-      for waiting in shared.end(key) {
-        waiting.adopt(record, isOutOfTime: isOutOfTime, bytes, from: staging.path(download))
-      }
+      let bytes = record.bodyBytes
+      for waiting in shared.end(key) { waiting.adopt(self, bytes, from: staging.path(download)) }
     }
     enter(.finished)
   }
@@ -433,40 +451,6 @@ extension PhotoRecord.Source {
     self.init(
       finalURL: outcome.finalURL, httpStatus: outcome.httpStatus, bytes: outcome.bytes, sha256: outcome.sha256,
       contentType: outcome.contentType)
-  }
-}
-
-extension HostUsage {
-  /// - Parameter url: The URL of the first request.
-  init(_ result: Result<TransferOutcome, TransferError>, taking time: Duration, from url: String) {
-    self.init()
-    isOwn = true
-    milliseconds = Int(time.milliseconds)
-    switch result {
-    case .success(let outcome):
-      (bytes, requests, firstByte) = (outcome.received, outcome.requests, outcome.answer?.firstByte)
-      contact = .answered(outcome.answer, requests)
-    case .failure(let error):
-      (bytes, requests, firstByte) = (error.bytes, error.requests, error.answer?.firstByte)
-      guard error.code != .cancelled, error.code != .io else { return }
-      failure = error.code
-      if let hostFailure = error.hostFailure {
-        // After redirects, the last host may be another one.
-        let host = error.finalURL.flatMap(SourceLocation.hostName)
-        if host == nil || host == SourceLocation.hostName(of: url) { contact = .failed(hostFailure) }
-      } else if let answer = error.answer {
-        contact = .answered(answer, requests)
-      }
-    }
-  }
-}
-
-extension HostScheduler.Contact {
-  fileprivate static func answered(_ answer: HostAnswer?, _ requests: RequestCount) -> Self {
-    // The last of several answers may come from another host.
-    .answered(
-      firstByte: requests.sent == 1 ? answer?.firstByte : nil,
-      isMultiplexed: requests.sent == 1 && answer?.isHTTP2 == true)
   }
 }
 

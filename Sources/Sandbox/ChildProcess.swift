@@ -12,7 +12,7 @@ package final class ChildProcess: Sendable {
   package enum Ending: Sendable, Equatable, CustomStringConvertible {
     case exited(Int32)
     case signalled(Int32)
-    /// It was killed after a second, or is no child any more.
+    /// It was killed after a second, or something else has waited for it.
     case unknown
 
     /// Whether it ran out of memory.

@@ -144,6 +144,10 @@ import Testing
     ("http:x.jpg", "; a URL has two slashes before its host: http://HOST/…"),
     ("“http://h/x.jpg”", "; a URL begins with http://, not with “"),
     ("see HTTPS://h/x.jpg", "; a URL begins with https://, not with see "),
+    (
+      "web.archive.org/web/2020/http://example.com/x.jpg",
+      "; if it is on the web, write https://web.archive.org/web/2020/http://example.com/x.jpg"
+    ), ("https//h/?u=http://x", "; if it is on the web, write https://h/?u=http://x"),
     ("view-source:http://h/x.jpg", "; a URL begins with http://, not with view-source:"),
     ("photos/x.jpg", nil), ("x.jpg", nil), ("../x.jpg", nil), ("v1.2/x.jpg", nil), ("C:/x.jpg", nil),
     ("ftp://h/x.jpg", nil),

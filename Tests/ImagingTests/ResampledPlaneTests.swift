@@ -81,6 +81,10 @@ import Testing
     (PictureSize(width: 9, height: 70), PictureSize(width: 3, height: 18)),
     (PictureSize(width: 70, height: 3), PictureSize(width: 18, height: 1)),
     (PictureSize(width: 64, height: 48), PictureSize(width: 64, height: 48)),
+    (PictureSize(width: 1, height: 1), PictureSize(width: 1, height: 1)),
+    (PictureSize(width: 1, height: 17), PictureSize(width: 1, height: 9)),
+    (PictureSize(width: 17, height: 1), PictureSize(width: 9, height: 1)),
+    (PictureSize(width: 3, height: 2), PictureSize(width: 2, height: 1)),
   ]
 
   private static let halfColumns = ChromaSampling(horizontal: 2, vertical: 1)

@@ -1,5 +1,5 @@
-"""hangs.py --program PROGRAM: `watch` on a disk that does not answer from some call on ends by itself after a signal, with 143, and
-the next start does the rest. Exit codes: 0 all is well, 1 something is wrong."""
+"""hangs.py --program PROGRAM: `watch` on a disk that does not answer from some call on ends after a signal, by that signal if it
+cannot stop, and the next start does the rest. Exit codes: 0 all is well, 1 something is wrong."""
 import argparse
 import concurrent.futures
 import json
@@ -22,8 +22,9 @@ GRACE, CLOSING = 1, 30
 # What a busy machine may need in addition.
 SLACK = 30
 PICTURES = 40
-# The calls of one job that hang: syncs, spread over the run.
-TRIALS = 8
+# The calls from which on a disk hangs, by their names, and the first one's numbers: for removals all do, as of the last thing that a
+# program does.
+TRIALS = (("fsync fdatasync", (1, 4, 8, 16, 24, 32)), ("fsync fdatasync unlink", (5, 20)))
 OPTIONS = ["--settle", "0", "--poll-interval", "0.05", "--min-free", "0", "--filters", "none",
            "--file-root", os.path.join(ROOT, "Samples"), "--grace", str(GRACE)]
 
@@ -37,10 +38,12 @@ def fresh(folder):
     return folder
 
 
-def variables(folder, library, **chaos):
+def variables(folder, library, calls, number):
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("DARKROOM_", "CHAOS_"))}
-    return kept | {"LD_PRELOAD": library, "CHAOS_ROOT": folder, "CHAOS_MAP": folder + ".calls",
-                   "CHAOS_CALLS": " fsync fdatasync "} | chaos
+    # A call that hangs is followed by others that do.
+    return kept | {
+        "LD_PRELOAD": library, "CHAOS_ROOT": folder, "CHAOS_MAP": folder + ".calls", "CHAOS_CALLS": f" {calls} ",
+        "CHAOS_FAULT": "hang", "CHAOS_AT": str(number), "CHAOS_TIMES": "1000000"}
 
 
 def command(program, action, folder):
@@ -54,39 +57,38 @@ def is_hanging(folder, number):
         return False
 
 
-def trial(folder, program, library, number):
-    """Returns what is wrong, or None."""
+def trial(folder, program, library, calls, number):
+    """Returns what is wrong, or None, and whether the program was ended by the signal."""
     fresh(folder)
-    # A sync that hangs is followed by others that do.
-    chaos = {"CHAOS_FAULT": "hang", "CHAOS_AT": str(number), "CHAOS_TIMES": "1000000"}
+    what, longest = f"hanging at call {number} of {calls}", GRACE + CLOSING + SLACK
     with open(folder + ".log", "w+", encoding="utf-8") as log:
         watch = subprocess.Popen(
-            command(program, "watch", folder), env=variables(folder, library, **chaos), stderr=log, stdout=log)
+            command(program, "watch", folder), env=variables(folder, library, calls, number), stderr=log, stdout=log)
         try:
             deadline = time.monotonic() + SLACK
             while not is_hanging(folder, number):
                 if watch.poll() is not None or time.monotonic() > deadline:
-                    return f"sync {number} was not reached"
+                    return f"call {number} of {calls} was not reached", False
                 time.sleep(0.01)
             began = time.monotonic()
             watch.send_signal(signal.SIGTERM)
-            try:
-                status = watch.wait(GRACE + CLOSING + SLACK)
-            except subprocess.TimeoutExpired:
-                return f"hanging at sync {number}, it goes on {GRACE + CLOSING + SLACK} s after a signal"
-            # It may end sooner: not all that hangs is waited for.
-            if status not in (0, 143):
-                return f"hanging at sync {number}, it ended with {status} after {time.monotonic() - began:.0f} s"
+            status = watch.wait(longest)
+        except subprocess.TimeoutExpired:
+            return f"{what}, it goes on {longest} s after a signal", False
         finally:
             watch.kill()
             watch.wait()
-    subprocess.run(command(program, "run", folder), check=False, capture_output=True, timeout=60)
+    seconds = time.monotonic() - began
+    # Not all that hangs is waited for.
+    if status not in (0, -signal.SIGTERM) or status != 0 and seconds < CLOSING:
+        return f"{what}, it ended with {status} after {seconds:.0f} s", False
     try:
+        subprocess.run(command(program, "run", folder), check=False, capture_output=True, timeout=60)
         with open(folder + "/outbox/job/report.json", encoding="utf-8") as file:
             counts = json.load(file)["counts"]
-    except OSError as error:
-        return f"after sync {number} there is no report: {error}"
-    return None if counts["filtered"] == PICTURES else f"after sync {number} the report has {counts}"
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"{what}: after the next start there is no report: {error}", False
+    return None if counts["filtered"] == PICTURES else f"{what}: the report has {counts}", status != 0
 
 
 def main():
@@ -96,19 +98,18 @@ def main():
     folder = tempfile.mkdtemp(prefix="darkroom-hangs-", dir=memory_folder())
     try:
         library = build_library(folder)
-        whole = fresh(folder + "/whole")
-        subprocess.run(command(program, "run", whole), env=variables(whole, library), check=True, capture_output=True)
-        calls = read_calls(whole + ".calls")[0]
-        numbers = [1 + index * (calls - 1) // (TRIALS - 1) for index in range(TRIALS)]
-        with concurrent.futures.ThreadPoolExecutor(TRIALS) as pool:
-            found = list(pool.map(
-                lambda number: trial(f"{folder}/{number}", program, library, number), numbers))
+        trials = [(calls, number) for calls, numbers in TRIALS for number in numbers]
+        with concurrent.futures.ThreadPoolExecutor(len(trials)) as pool:
+            results = list(pool.map(
+                lambda index: trial(f"{folder}/{index}", program, library, *trials[index]), range(len(trials))))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    for text in filter(None, found):
-        print(text)
-    print(f"{TRIALS} disks that do not answer, from {calls} syncs")
-    return 1 if any(found) else 0
+    found = [text for text, _ in results if text]
+    ended = sum(is_ended for _, is_ended in results)
+    if ended == 0:
+        found.append("no program had to be ended by the signal: the trials hang where nothing waits")
+    print(*found, f"{len(trials)} disks that do not answer; {ended} programs were ended by the signal", sep="\n")
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -93,7 +93,7 @@ typedef struct {
 /// Resamples the rows of a group to `count` columns, as many as make it a multiple of 8 with any value. Results are multiplied by 64,
 /// and stored as pairs of two rows: `results` has `cplanes_group_rows` / 2 pointers, each to `count` pairs.
 void cplanes_resample_group(
-    cplanes_instructions instructions, const cplanes_group *group, const cplanes_pairs *taps, int count,
+    cplanes_instructions instructions, const cplanes_group *group, const cplanes_pairs *pairs, int count,
     int16_t *const *results);
 
 /// Resamples such pairs of rows to one row: stores the sum of `count` pairs, each with two weights, rounded and clamped to 0…255. As

@@ -153,7 +153,7 @@ struct ShardAssignment {
         let rule = rules.rule(for: location)
       else { return perHost }
       let slots = rule.perHost ?? perHost
-      // A time between requests, or a rate, is one for all ports of a name. It is shared where there are no others.
+      // A rate is one for all ports of a name, and a rule with a time between requests is, too. It is shared where there are no others.
       guard rule.interval != nil || rule.settings.maxRate != nil else { return slots }
       let canonical = location.canonicalHost ?? name
       hosts.join(number, ofName[canonical] ?? number)

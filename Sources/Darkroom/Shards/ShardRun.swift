@@ -39,7 +39,8 @@ package struct ShardRun {
     own.transfer.perHost.connections = min(own.transfer.perHost.connections, shards.plan.perHost)
     for host in shards.plan.shared {
       guard let share = host.shares.first(where: { $0.shard == number }) else { continue }
-      own.hosts.limit(host.host, to: share.downloads, of: host.shares.reduce(0) { $0 + $1.downloads })
+      let all = host.shares.reduce(0) { $0 + $1.downloads }
+      own.hosts.limit(host.host, to: share.downloads, of: all, from: configuration.hosts)
     }
     self.configuration = own
     try Self.matchState(own.state, hidden)

@@ -50,7 +50,7 @@ struct RunCommand: Command {
         ) { darkroom in
           darkroom.statusInterval = invocation.console.statusInterval
           darkroom.publish = invocation.console.show
-          signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.leave, grace: configuration.grace))
+          signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.leave, grace: darkroom.grace))
           return try darkroom.run(
             manifests: manifests,
             called: input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:])

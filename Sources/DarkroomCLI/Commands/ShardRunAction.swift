@@ -72,7 +72,7 @@ struct ShardRunAction {
             darkroom.statusInterval = console.statusInterval
             darkroom.publish = console.show
             darkroom.keepAlive = { keepAlive($0, darkroom.stop) }
-            signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.leave, grace: configuration.grace))
+            signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.leave, grace: darkroom.grace))
             return try darkroom.run(manifests: [run.manifest])
           }
         }, wait: signals.wait, note: console.note)

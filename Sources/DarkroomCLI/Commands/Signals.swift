@@ -1,3 +1,4 @@
+import Darkroom
 import Dispatch
 import Foundation
 import Synchronization
@@ -10,11 +11,11 @@ final class Signals: Sendable {
   struct Handlers: Sendable {
     let stop: @Sendable () -> Void
 
-    /// Called before the second signal, or the alarm, ends the process.
+    /// Called before the second signal ends the process.
     let leave: @Sendable () -> Void
 
-    /// The grace period in seconds.
-    let grace: Double
+    /// The grace period in seconds, also on the thread that sets the handlers.
+    let grace: @Sendable () -> Double
 
     /// nil where SIGHUP is ignored.
     var reload: (@Sendable () -> Void)?
@@ -70,7 +71,7 @@ final class Signals: Sendable {
         switch number {
         case SIGHUP: reload()
         case SIGTSTP: screen.suspend(Self.stopProcess)
-        case SIGALRM: first.map { leave($0, screen) }
+        case SIGALRM: first.map { endStuck($0, screen) }
         default: stop(number, screen)
         }
       }
@@ -126,10 +127,11 @@ final class Signals: Sendable {
   func handle(by handlers: Handlers) {
     let (isStopped, mustReload) = state.withLock { state in
       state.handlers = handlers
+      if state.first != nil { Self.setAlarm(handlers) }
       return (state.first != nil, state.mustReload)
     }
     if mustReload { handlers.reload?() }
-    if isStopped { stop(by: handlers) }
+    if isStopped { handlers.stop() }
   }
 
   /// Waits until the program is asked to stop, or the time is over.
@@ -152,25 +154,38 @@ final class Signals: Sendable {
   private func stop(_ number: Int32, _ screen: TerminalScreen) {
     let (handlers, isSecond) = state.withLock { state in
       defer { state.first = state.first ?? number }
+      // The program may not get as far as setting handlers.
+      if state.first == nil { Self.setAlarm(state.handlers) }
       return (state.handlers, state.first != nil)
     }
-    if isSecond { leave(number, screen) }
+    if isSecond {
+      Self.endSoon()
+      handlers?.leave()
+      screen.end()
+      _exit(128 + number)
+    }
     stopped.signal()
-    // The program may not get as far as setting handlers.
-    if let handlers { stop(by: handlers) } else { setAlarm(after: 0) }
+    handlers?.stop()
   }
 
-  private func stop(by handlers: Handlers) {
-    setAlarm(after: handlers.grace)
-    handlers.stop()
-  }
-
-  private func setAlarm(after grace: Double) { alarm(UInt32(min(grace + Self.closingTime, 1e9).rounded(.up))) }
-
-  private func leave(_ number: Int32, _ screen: TerminalScreen) -> Never {
-    state.withLock { $0.handlers }?.leave()
+  /// Ends a program that does not stop, without the use of a disk, which may not answer, by the signal that was to stop it.
+  private func endStuck(_ number: Int32, _ screen: TerminalScreen) {
+    Self.endSoon()
+    Darkroom.killPrograms()
     screen.end()
-    _exit(128 + number)
+    Self.deliver(number)
+  }
+
+  private static func setAlarm(_ handlers: Handlers?) {
+    alarm(UInt32(min((handlers?.grace() ?? 0) + closingTime, 1e9).rounded(.up)))
+  }
+
+  /// Has the kernel end the program in two seconds, if it has not ended by itself: what it does last may use a disk that does not
+  /// answer. From then on SIGALRM is not waited for.
+  private static func endSoon() {
+    var one = set(of: [SIGALRM])
+    pthread_sigmask(SIG_UNBLOCK, &one, nil)
+    alarm(2)
   }
 
   private static func set(of numbers: [Int32]) -> sigset_t {

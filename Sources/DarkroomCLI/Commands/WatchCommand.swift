@@ -40,7 +40,7 @@ struct WatchCommand: Command {
         let (configure, reloadSettings) = (darkroom.configure, invocation.reloadSettings)
         signals.handle(
           by: .init(
-            stop: darkroom.stop, leave: darkroom.leave, grace: configuration.grace,
+            stop: darkroom.stop, leave: darkroom.leave, grace: darkroom.grace,
             reload: {
               service.reloading()
               configure {

@@ -97,7 +97,7 @@ struct HostRuleReader {
       }
       do {
         if pattern.port != nil, ["per-host", "interval", "max-rate"].contains(key.name) {
-          throw UsageError("applies to all ports of a host: give it in a rule without a port")
+          throw UsageError("is not allowed in a rule with a port: give it in a rule without one")
         }
         try key.apply(&rule, setting.value, self)
       } catch let error as UsageError {

@@ -53,7 +53,8 @@ enum WorkerLoss: Error, Equatable {
     case .ended(let ending) where ending.isKilled && wasAlone:
       ImagingError(
         code: .imageTooLarge,
-        message: "the decoder \(ending), the last time while nothing else was decoded: there is too little memory")
+        message: "the decoder \(ending), the last time while nothing else was decoded: there is too little memory, or "
+          + "another program kills it")
     case .ended(let ending): ImagingError(code: .decoderCrashed, message: "the decoder \(ending)")
     case .outOfTime(let seconds):
       ImagingError(code: .decoderCrashed, message: "the decoder took more than \(Int(seconds)) s of processor time")

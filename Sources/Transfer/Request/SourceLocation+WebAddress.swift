@@ -28,9 +28,11 @@ extension SourceLocation {
 /// or about one with something before its scheme, such as a quotation mark; empty for any other.
 /// - Parameter text: Without secrets.
 func webAddressHint(for text: String) -> String {
-  if let scheme = text.firstMatch(of: /https?:\/\//.ignoresCase()), !text.hasPrefix("/"), !text.hasPrefix(".") {
+  if let scheme = text.firstMatch(of: /https?:\/\//.ignoresCase()) {
     let before = text[..<scheme.range.lowerBound]
-    if !before.isEmpty { return "; a URL begins with \(scheme.output.lowercased()), not with \(before)" }
+    if !before.isEmpty, !before.contains(where: { "/?.".contains($0) }) {
+      return "; a URL begins with \(scheme.output.lowercased()), not with \(before)"
+    }
   }
   if let typed = text.prefixMatch(of: /(https?)\/\//.ignoresCase()) {
     return "; if it is on the web, write \(typed.1.lowercased())://\(text[typed.range.upperBound...])"

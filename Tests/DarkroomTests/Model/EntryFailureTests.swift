@@ -37,11 +37,14 @@ import Transfer
   }
 
   @Test func `a failure of a shared request names the URL of each entry as it is written, without secrets`() {
-    let (one, other) = ("http://a:b@127.0.0.1/x.jpg", "HTTP://127.1/x.jpg")
-    let failure = EntryFailure(TransferError(.httpStatus, "http://127.0.0.1/x.jpg answered with status 404"))
-    #expect(failure.naming(other, insteadOf: one).message == "HTTP://127.1/x.jpg answered with status 404")
-    #expect(failure.naming(one, insteadOf: other) == failure)
+    let (one, other) = ("http://a:b@127.0.0.1/x", "HTTP://a:b@127.1/x")
+    let failure = EntryFailure(TransferError(.httpStatus, "http://127.0.0.1/x (from http://127.0.0.1/x/y) has failed"))
+    let expected = "HTTP://127.1/x (from http://127.0.0.1/x/y) has failed"
+    #expect(failure.naming(other, insteadOf: one).message == expected)
     #expect(failure.naming(one, insteadOf: one) == failure)
+    #expect(
+      failure.naming("http://127.0.0.1/z", insteadOf: "http://127.0.0.1/x") == failure, "another URL with its cache-key"
+    )
   }
 
   @Test func `want of space is waited out, whatever was being written`() {

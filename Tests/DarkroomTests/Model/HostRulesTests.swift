@@ -74,9 +74,13 @@ import Transfer
     #expect(rules.patterns(ofHost: "127.1") == ["127.0.0.1"])
     #expect(rules.patterns(ofHost: "example.org") == [])
     #expect(rules.mostPerHost == 2)
-    rules.limit("a.example.org:81", to: 1, of: 2)
+    let original = rules
+    rules.limit("a.example.org:81", to: 1, of: 2, from: original)
     #expect(rules.allowance(ofHost: "a.example.org:81") == .init(downloads: 1, interval: 2667))
     #expect(rules.allowance(ofHost: "a.example.org") == .init(downloads: 2, interval: 1334))
+    rules.limit("b.example.org", to: 1, of: 4, from: original)
+    rules.limit("b.example.org:81", to: 2, of: 2, from: original)
+    #expect(rules.allowance(ofHost: "b.example.org:81") == .init(downloads: 2, interval: 1334), "in any order")
   }
 
   @Test func `the rate is that of the rule for all ports`() throws {
@@ -91,7 +95,7 @@ import Transfer
     }
     #expect(settings.map { $0?.maxRate } == [1000, 1000])
     #expect(settings.map { $0?.timeout } == [.seconds(1), nil], "nothing else is merged")
-    rules.limit("a.example.org:81", to: 1, of: 4)
+    rules.limit("a.example.org:81", to: 1, of: 4, from: rules)
     #expect(try rules.rule(for: SourceLocation(parsing: "http://a.example.org:81/"))?.settings.maxRate == 250)
   }
 

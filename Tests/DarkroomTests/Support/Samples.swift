@@ -2,22 +2,25 @@ import Imaging
 import Manifests
 import System
 import TestSupport
+import Transfer
 
 @testable import Model
 
 extension Entry {
   static func sample(
-    _ position: Int = 0, url: String = "http://h/a.jpg", recipe: String = "none", priority: Priority = .normal
+    _ position: Int = 0, url: String = "http://h/a.jpg", recipe: String = "none", priority: Priority = .normal,
+    request: SourceRequest = .plain
   ) throws -> Entry {
-    try sample(position, urls: [url], recipe: recipe, priority: priority)
+    try sample(position, urls: [url], recipe: recipe, priority: priority, request: request)
   }
 
   static func sample(
-    _ position: Int = 0, urls: [String], recipe: String = "none", priority: Priority = .normal
+    _ position: Int = 0, urls: [String], recipe: String = "none", priority: Priority = .normal,
+    request: SourceRequest = .plain
   ) throws -> Entry {
     Entry(
-      position: position, urls: urls, name: "entry \(position)", recipe: try Recipe(parsing: recipe),
-      options: OutputOptions(), priority: priority)
+      position: position, urls: urls, request: request, name: "entry \(position)",
+      recipe: try Recipe(parsing: recipe), options: OutputOptions(), priority: priority)
   }
 }
 
