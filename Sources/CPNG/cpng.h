@@ -22,7 +22,7 @@ typedef struct {
   FILE *file;
   int ended;         // 1 when the file ended too early.
   int system_error;  // errno when reading or writing failed, else 0.
-  int lacks_memory;  // 1 when the system had no memory for libpng.
+  int lacks_memory;  // 1 when the system had no memory for libpng the last time.
   char message[128];
   char warning[128];  // The first warning about a wrong checksum, or about one of a chunk on which more depends; empty without one.
   unsigned frames;    // Of an animation, as its chunk before the pixels says; 0 without one.
@@ -41,10 +41,10 @@ static inline void cpng_escape(png_structp codec, png_const_charp message) {
   longjmp(stream->escape, 1);
 }
 
-/// Allocates memory, for libpng and zlib: unlike libpng's function it stores that there is none.
+/// Allocates memory, for libpng and zlib: unlike libpng's function it stores whether there was none the last time.
 static inline png_voidp cpng_allocate(png_structp codec, png_alloc_size_t count) {
   void *memory = malloc(count);
-  if (memory == NULL) ((cpng_stream *)png_get_mem_ptr(codec))->lacks_memory = 1;
+  ((cpng_stream *)png_get_mem_ptr(codec))->lacks_memory = memory == NULL;
   return memory;
 }
 

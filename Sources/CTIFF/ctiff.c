@@ -118,8 +118,11 @@ static enum ctiff_failure failure_of(ctiff_reader *reader, int is_done) {
   return reader->lacks_memory ? CTIFF_NO_MEMORY : CTIFF_INVALID;
 }
 
+/// What earlier calls found wrong, and libtiff went on after, does not count.
+static void begin_call(ctiff_reader *reader) { errno = reader->lacks_memory = 0; }
+
 static enum ctiff_failure open_file(ctiff_reader *reader) {
-  errno = 0;
+  begin_call(reader);
   TIFFOpenOptions *options = libtiff.TIFFOpenOptionsAlloc_();
   if (options == NULL) return CTIFF_NO_MEMORY;
   libtiff.TIFFOpenOptionsSetMaxSingleMemAlloc_(options, reader->source.max_allocation);
@@ -157,17 +160,17 @@ ctiff_reader *ctiff_open(const struct ctiff_source *source, enum ctiff_failure *
 }
 
 enum ctiff_failure ctiff_read_row(ctiff_reader *reader, uint32_t row, void *bytes) {
-  errno = 0;
+  begin_call(reader);
   return failure_of(reader, libtiff.TIFFReadScanline_(reader->tiff, bytes, row, 0) == 1);
 }
 
 enum ctiff_failure ctiff_read_strip(ctiff_reader *reader, uint32_t index, void *bytes, int64_t size) {
-  errno = 0;
+  begin_call(reader);
   return failure_of(reader, libtiff.TIFFReadEncodedStrip_(reader->tiff, index, bytes, size) == size);
 }
 
 enum ctiff_failure ctiff_read_tile(ctiff_reader *reader, uint32_t index, void *bytes, int64_t size) {
-  errno = 0;
+  begin_call(reader);
   return failure_of(reader, libtiff.TIFFReadEncodedTile_(reader->tiff, index, bytes, size) == size);
 }
 

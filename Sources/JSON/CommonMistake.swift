@@ -33,8 +33,8 @@ struct CommonMistake: Equatable {
     where before.endsValue && text[start - 1].isSpace
       && (token.isLetter || token.isDigit || "\"{[".utf8.contains(token)):
       (message, offset) = ("a comma is missing here", text[..<start].endOfLastToken)
-    case (_, UInt8(ascii: "#")),
-      (_, UInt8(ascii: "/")) where text.beginsComment(at: start):
+    case (let before, UInt8(ascii: "#")) where before != UInt8(ascii: ":") && text[..<start].endsWithSpace,
+      (let before, UInt8(ascii: "/")) where before != UInt8(ascii: ":") && text.beginsComment(at: start):
       (message, offset) = ("JSON has no comments; remove this one", start)
     case (_, _)
     where token.isLetter && before.map("{[:,".utf8.contains) != false
@@ -67,9 +67,12 @@ extension Slice<UnsafeRawBufferPointer> {
   /// Whether a colon follows the text.
   fileprivate var isBeforeColon: Bool { base[endIndex...].first { !$0.isSpace } == UInt8(ascii: ":") }
 
-  /// Whether a comment of other notations begins at the text's last byte.
+  /// Whether white space ends it, or it is empty.
+  fileprivate var endsWithSpace: Bool { last?.isSpace != false }
+
+  /// Whether a comment of JavaScript begins at a slash.
   fileprivate func beginsComment(at start: Int) -> Bool {
-    base[start] == UInt8(ascii: "#") || base[(start + 1)...].first.map("/*".utf8.contains) == true
+    base[(start + 1)...].first.map("/*".utf8.contains) == true
   }
 
   /// The last byte that is not white space.

@@ -71,7 +71,9 @@ package struct EntryFailure: Error, Sendable, Equatable {
     else { return self }
     var failure = self
     // Not where it is the beginning of a longer URL.
-    failure.message = message.replacing(asked.redacted + " ", with: own.redacted + " ")
+    for end in [" ", ": ", ", ", "; ", ")"] {
+      failure.message = failure.message.replacing(asked.redacted + end, with: own.redacted + end)
+    }
     return failure
   }
 

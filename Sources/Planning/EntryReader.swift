@@ -386,8 +386,9 @@ struct EntryReader {
     case .integer(let quality):
       report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: location.field("quality"))
     case let other?:
-      let number = other.string.flatMap { Int($0) }.map { "; write it as a number: \($0)" } ?? ""
-      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)\(number)"
+      let number = other.string.flatMap { text in (1...100).first { "\($0)" == text } }
+      let hint = number.map { "; write it as a number: \($0)" } ?? ""
+      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)\(hint)"
       report(.wrongType, message, at: location.field("quality"))
     }
     return options

@@ -33,7 +33,9 @@ package struct SystemError: Error, Sendable, Equatable, CustomStringConvertible 
   /// What gives this user access; nil for errors that have other causes.
   package var accessRemedy: String? {
     switch code {
-    case EROFS: "the file system is mounted read-only: mount it for writing (mount -o remount,rw)"
+    case EROFS:
+      "the file system is read-only here: a service needs the folder in ReadWritePaths=, a container as a volume; else mount "
+        + "it for writing"
     case EACCES, EPERM: "call it as the user that owns it, or give this user access"
     default: nil
     }

@@ -82,8 +82,8 @@ import Transfer
     (#"{"a.test": {"netrc": 1}}"#, #""netrc" must be true, false or the name of a file"#),
     (#"{"a.test": {"netrc": true}}"#, #""netrc" must be the name of a file, because neither NETRC nor HOME is set"#),
     (#"{"a.test": {"headers-file": ""}}"#, #""headers-file" must be the name of a file"#),
-    (#"{"a.test:81": {"interval": 1}}"#, #""a.test:81": "interval" applies to all ports of a host"#),
-    (#"{"a.test:81": {"max-rate": "1M"}}"#, #""a.test:81": "max-rate" applies to all ports of a host"#),
+    (#"{"a.test:81": {"interval": 1}}"#, #""a.test:81": "interval" is not allowed in a rule with a port"#),
+    (#"{"a.test:81": {"max-rate": "1M"}}"#, #""a.test:81": "max-rate" is not allowed in a rule with a port"#),
     (#"{"a.test": {}, "A.test.": {}}"#, #""hosts": "A.test." is for the same hosts as "a.test""#),
     (#"{"a.test": {}, "a.test": {}}"#, #"the key "a.test" occurs twice"#),
   ])

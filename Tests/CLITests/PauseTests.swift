@@ -133,6 +133,8 @@ import Testing
     try server.release(1)
     #expect(try first.waitForLine(containing: ": filtered") != nil)
     _ = try server.nextRequest()
+    // What the next start knows before it has planned the job is this.
+    _ = try eventually({ try folders.ask("status").output }, is: { $0.contains("job job: 1 of 2") })
     first.send(SIGTERM)
     #expect(try first.waitForLine(containing: "stopping") != nil)
     first.send(SIGTERM)

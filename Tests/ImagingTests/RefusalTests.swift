@@ -21,6 +21,7 @@ import Testing
       ("BM\0\0\0\0\0\0\0\0\u{36}\0\0\0\u{28}\0\0\0", .imageTruncated, "BMP"),
       ("BM is no BMP", .notAnImage, "plain text"), ("P6\n2 2\n255\n", .unsupportedFormat, "Netpbm"),
       ("P3 # made\n", .unsupportedFormat, "Netpbm"), ("P6 is a size", .notAnImage, "plain text"),
+      ("P1 3 tickets", .notAnImage, "plain text"), ("\n a text", .notAnImage, "plain text"),
       ("\0\0\0\u{1C}ftypavif", .imageTruncated, "HEIF"), ("\0\0\0\u{18}ftypheic", .imageTruncated, "HEIF"),
       ("\0\0\0\u{18}ftypisom", .notAnImage, "an MP4 video"),
       ("\0\0\0\u{C}JXL \r\n", .unsupportedFormat, "JPEG XL"),

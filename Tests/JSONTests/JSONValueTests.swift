@@ -107,6 +107,7 @@ import Testing
       ("// cats\n[1]", "line 1, column 1: JSON has no comments; remove this one"),
       ("# cats\n[1]", "line 1, column 1: JSON has no comments; remove this one"),
       ("[1, /* two */ 2]", "line 1, column 5: JSON has no comments; remove this one"),
+      ("{\"a\": \"The \"#1\" cat\"}", "line 1, column 13: '}' expected"),
       ("[1 # one\n]", "line 1, column 4: JSON has no comments; remove this one"),
       // Other mistakes.
       ("[1 / 2]", "line 1, column 4: ']' expected"),

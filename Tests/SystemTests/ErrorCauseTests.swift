@@ -24,7 +24,7 @@ import Testing
 
   @Test(arguments: [
     (EACCES, "/x: Permission denied (open); call it as the user that owns it, or give this user access"),
-    (EROFS, "/x: Read-only file system (open); the file system is mounted read-only: mount it for writing"),
+    (EROFS, "/x: Read-only file system (open); the file system is read-only here: a service needs"),
     (ENOENT, "/x: No such file or directory"),
   ])
   func `an error says what gives access`(code: Int32, text: String) {

@@ -107,16 +107,15 @@ struct MergedHead {
     return .object(members + (holds > 0 ? [.init("holds", .integer(holds))] : []))
   }
 
-  /// The warnings about the manifest that was divided, and those of the shards that these do not include. Where a shard's are is in files
-  /// that nobody knows.
+  /// The warnings about the manifest that was divided, and those of the shards that these do not include, without their places,
+  /// which are those in the shards.
   private var warnings: [JSONValue] {
     let ofShards = heads.flatMap { head -> [JSONValue] in
       if case .array(let warnings)? = head["warnings"] { warnings } else { [] }
     }
-    let known = Set(plan.warnings.compactMap { $0["code"]?.string })
-    let others = ofShards.filter { !known.contains($0["code"]?.string ?? "") }.map(Self.withoutLocation)
-    var texts: Set<String> = []
-    return Array((plan.warnings + others).filter { texts.insert($0.text).inserted }.prefix(Self.warningLimit))
+    var texts = Set(plan.warnings.map { Self.withoutLocation($0).text })
+    let others = ofShards.map(Self.withoutLocation).filter { texts.insert($0.text).inserted }
+    return Array((plan.warnings + others).prefix(Self.warningLimit))
   }
 
   private static func withoutLocation(_ warning: JSONValue) -> JSONValue {

@@ -3,9 +3,10 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, the second ends it at once, as does an
-/// alarm if it has not stopped in time; SIGHUP reloads the configuration of `watch`; SIGTSTP suspends. A dedicated thread waits for them, so that filtrations on all
-/// processors do not delay them. Signals that arrive too early are handled once handlers are set.
+/// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, and the second ends it at once; an alarm
+/// ends it if it has not stopped in time. SIGHUP reloads the configuration of `watch`; SIGTSTP suspends. A dedicated thread waits
+/// for them, so that filtrations on all processors do not delay them. Signals that arrive too early are handled once handlers
+/// are set.
 final class Signals: Sendable {
   /// What each signal does, on the thread of the signals.
   struct Handlers: Sendable {
@@ -174,16 +175,19 @@ final class Signals: Sendable {
     Darkroom.killPrograms()
     screen.end()
     Self.deliver(number)
+    // The kernel ignores the signal for the first process of a container, and a shell may have had it ignored.
+    _exit(128 + number)
   }
 
   private static func setAlarm(_ handlers: Handlers?) {
     alarm(UInt32(min((handlers?.grace() ?? 0) + closingTime, 1e9).rounded(.up)))
   }
 
-  /// Has the kernel end the program in two seconds, if it has not ended by itself: what it does last may use a disk that does not
-  /// answer. From then on SIGALRM is not waited for.
+  /// Ends the program in two seconds, if it has not ended by itself: what it does last may use a disk that does not answer. From
+  /// then on SIGALRM is not waited for; its default action also ends a thread that such a disk holds.
   private static func endSoon() {
     var one = set(of: [SIGALRM])
+    if getpid() == 1 { signal(SIGALRM) { _exit(128 + $0) } }
     pthread_sigmask(SIG_UNBLOCK, &one, nil)
     alarm(2)
   }

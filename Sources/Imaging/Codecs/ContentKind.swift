@@ -60,12 +60,11 @@ enum ContentKind: Equatable {
     return nil
   }
 
-  /// Whether it begins with `P1` to `P6`, white space, and a width or a comment.
+  /// Whether it begins with `P1` to `P6`, and then a width and a height, or a comment.
   private static func isNetpbm(_ header: [UInt8]) -> Bool {
-    guard header.count > 3, header[0] == UInt8(ascii: "P"), (0x31...0x36).contains(header[1]), header[2] <= 0x20,
-      let next = header.dropFirst(2).first(where: { $0 > 0x20 })
-    else { return false }
-    return (0x30...0x39).contains(next) || next == UInt8(ascii: "#")
+    let words = header.split(maxSplits: 3) { $0 <= 0x20 }.map { String(decoding: $0, as: UTF8.self) }
+    guard words.count >= 3, words[0].wholeMatch(of: /P[1-6]/) != nil else { return false }
+    return words[1].hasPrefix("#") || words[1...2].allSatisfy { $0.wholeMatch(of: /[0-9]+/) != nil }
   }
 
   private static func description(_ header: [UInt8]) -> String {

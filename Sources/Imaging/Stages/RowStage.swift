@@ -8,7 +8,7 @@ package protocol RowStage: Sendable {
   /// The part of the input that is held.
   var window: RowWindow { get }
   /// The bytes held for an input of the given size, besides the row that is changed. By default those of the window: 0 for a single
-  /// row. A stage that has a row of its own says so.
+  /// row. A stage that has a row of its own overrides this.
   func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int
   /// Whether pixels only move or are left out, and keep their colours; false by default.
   var movesPixelsOnly: Bool { get }

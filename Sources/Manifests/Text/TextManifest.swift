@@ -70,8 +70,8 @@ enum TextLine: Equatable {
       return
     }
     if Self.hasBareReturn(line) {
-      let problem = ManifestProblem(.syntax, "a carriage return without a line feed ends no line", at: .line(number))
-      self = .unreadable(problem, isIndented: false)
+      let message = "a carriage return ends no line: save it with LF or CRLF"
+      self = .unreadable(ManifestProblem(.syntax, message, at: .line(number)), isIndented: false)
       return
     }
     let isIndented = line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t")
@@ -89,10 +89,10 @@ enum TextLine: Equatable {
     self = isIndented ? .option(content) : .entry(content)
   }
 
-  /// Whether something follows a carriage return: a file of an old Macintosh is one line.
+  /// Whether something follows a carriage return, other than white space: a file of an old Macintosh is one line.
   private static func hasBareReturn(_ line: UnsafeRawBufferPointer) -> Bool {
     guard let start = line.firstIndex(of: UInt8(ascii: "\r")) else { return false }
-    return line[start...].contains { $0 != UInt8(ascii: "\r") }
+    return line[start...].contains { !"\r \t".utf8.contains($0) }
   }
 }
 

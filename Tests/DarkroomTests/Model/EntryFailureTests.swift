@@ -42,6 +42,8 @@ import Transfer
     let expected = "HTTP://127.1/x (from http://127.0.0.1/x/y) has failed"
     #expect(failure.naming(other, insteadOf: one).message == expected)
     #expect(failure.naming(one, insteadOf: one) == failure)
+    let broken = EntryFailure(TransferError(.connect, "http://127.0.0.1/x: Empty reply from server"))
+    #expect(broken.naming(other, insteadOf: one).message == "HTTP://127.1/x: Empty reply from server")
     #expect(
       failure.naming("http://127.0.0.1/z", insteadOf: "http://127.0.0.1/x") == failure, "another URL with its cache-key"
     )

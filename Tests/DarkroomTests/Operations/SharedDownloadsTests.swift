@@ -98,10 +98,11 @@ import Transfer
       let request = isPost ? try SourceRequest(method: .post, headers: [], content: nil) : .plain
       return chains.start(try Entry.sample(position, url: server.url("a"), request: request), timeLeft: timeLeft)
     }
-    let first = try start(0, timeLeft: .seconds(3))
+    let first = try start(0, timeLeft: .seconds(5))
     #expect(try server.nextRequest() == "/a")
     let others = try [Duration.seconds(3600), nil].enumerated().map { try start(1 + $0, timeLeft: $1) }
     while chains.pending.shared.downloads.waitingCount < 2, first.state == .new { usleep(200) }
+    try #require(first.state == .new, "the others did not begin in time")
     let ended = chains.ended(isPost ? 3 : 1).count
     #expect(first.snapshot.failure?.code.text == "timeout")
     guard !isPost else { return #expect(others.allSatisfy { $0.snapshot.failure?.code.text == "timeout" }) }

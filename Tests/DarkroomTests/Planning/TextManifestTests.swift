@@ -54,8 +54,8 @@ import Testing
       ("http://h/a\n out=", "bad-value @ line 2: out", "needs a name"),
       ("http://h/a\n out=a\n out=b", "bad-value @ line 3: out", "already"),
       ("# list\n out=a\nhttp://h/a", "syntax @ line 2", "there is none"),
-      ("http://h/a\rhttp://h/b\r", "syntax @ line 1", "a carriage return without a line feed ends no line"),
-      ("# list\rhttp://h/a\rhttp://h/b", "syntax @ line 1", "a carriage return without a line feed ends no line"),
+      ("http://h/a\rhttp://h/b\r", "syntax @ line 1", "a carriage return ends no line: save it with LF or CRLF"),
+      ("# list\rhttp://h/a\rhttp://h/b", "syntax @ line 1", "a carriage return ends no line: save it with LF or CRLF"),
       ("http://h/a\n out=x\nhttp://h/b\n out=X", "duplicate-name @ line 3", "at line 1"),
     ])
   func problems(text: String, found: String, word: String) throws {
