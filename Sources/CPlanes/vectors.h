@@ -97,16 +97,3 @@ INLINE floats load_floats(const float *row, ptrdiff_t index) {
 }
 
 INLINE void store_floats(floats samples, float *row, ptrdiff_t index) { memcpy(row + index, &samples, sizeof samples); }
-
-/// 16 samples or sums.
-typedef float wide_floats __attribute__((vector_size(64)));
-
-INLINE wide_floats load_wide_floats(const float *row, ptrdiff_t index) {
-  wide_floats samples;
-  memcpy(&samples, row + index, sizeof samples);
-  return samples;
-}
-
-INLINE void store_wide_floats(wide_floats samples, float *row, ptrdiff_t index) {
-  memcpy(row + index, &samples, sizeof samples);
-}
