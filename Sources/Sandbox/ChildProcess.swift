@@ -36,24 +36,27 @@ package final class ChildProcess: Sendable {
 
   deinit { end() }
 
-  /// Whether it has been waited for. From then on its number may belong to another process.
-  private var hasEnded: Bool { ending.withLock { $0 } != nil }
+  /// Calls a function with its number, unless it has been waited for: from then on the number may belong to another process.
+  /// - Returns: nil when it has been waited for.
+  private func withNumber<Result>(_ body: (pid_t) -> Result) -> Result? {
+    ending.withLock { $0 == nil ? body(processID) : nil }
+  }
 
   /// Kills it, if still running, and waits for its end.
   package func end() {
-    ending.withLock { ending in
-      // Until it is waited for, its number is its own.
-      if ending == nil { kill(processID, SIGKILL) }
-    }
+    _ = withNumber { kill($0, SIGKILL) }
     _ = wait()
   }
+
+  /// Whether it has ended, also when nothing has waited for it yet.
+  var hasEnded: Bool { withNumber { csandbox_has_ended($0) == 1 } ?? true }
 
   /// How a process ended that has closed its socket. If it only closed the socket and lives on, it is killed after a
   /// second.
   package func endingByItself() -> Ending {
     let deadline = Clock.monotonicSeconds + 1
     while Clock.monotonicSeconds < deadline {
-      if csandbox_has_ended(processID) == 1 { return wait() }
+      if hasEnded { return wait() }
       usleep(1000)
     }
     end()
@@ -73,32 +76,33 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// The processor time that it has used, in seconds.
+  /// The processor time that it has used, in seconds; 0 when it has been waited for.
   package var processorTime: Double {
-    var clock: clockid_t = 0
-    var time = timespec()
-    guard clock_getcpuclockid(processID, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    withNumber { number in
+      var clock: clockid_t = 0
+      var time = timespec()
+      guard clock_getcpuclockid(number, &clock) == 0, clock_gettime(clock, &time) == 0 else { return 0 }
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    } ?? 0
   }
 
   /// Whether it waits for a disk or a file server, and cannot even be killed (state D of `proc_pid_stat(5)`).
   package var waitsForDisk: Bool {
-    guard !hasEnded, let text = ControlGroup.contents("/proc/\(processID)/stat"), let name = text.lastIndex(of: ")")
+    guard let text = withNumber({ ControlGroup.contents("/proc/\($0)/stat") }) ?? nil,
+      let name = text.lastIndex(of: ")")
     else { return false }
     return text[name...].dropFirst(2).first == "D"
   }
 
   /// Makes the kernel end it after so many seconds of processor time.
   package func limitProcessorTime(to seconds: Int) {
-    guard !hasEnded else { return }
-    _ = csandbox_set_limit(processID, Int32(RLIMIT_CPU.rawValue), UInt64(seconds))
+    _ = withNumber { csandbox_set_limit($0, Int32(RLIMIT_CPU.rawValue), UInt64(seconds)) }
   }
 
-  /// Its limit of memory, in bytes.
-  package var memoryLimit: UInt64 { hasEnded ? 0 : csandbox_limit(processID, Int32(RLIMIT_DATA.rawValue)) }
+  /// Its limit of memory, in bytes; 0 when it has been waited for.
+  package var memoryLimit: UInt64 { withNumber { csandbox_limit($0, Int32(RLIMIT_DATA.rawValue)) } ?? 0 }
 
   package func limitMemory(to bytes: UInt64) {
-    guard !hasEnded else { return }
-    _ = csandbox_set_limit(processID, Int32(RLIMIT_DATA.rawValue), bytes)
+    _ = withNumber { csandbox_set_limit($0, Int32(RLIMIT_DATA.rawValue), bytes) }
   }
 }

@@ -77,6 +77,7 @@ package final class ForkServer: Sendable {
           greeting = bytes
         }
         if let process, let greeting { return WorkerProcess(child: process, socket: own, greeting: greeting) }
+      case .nothing where process == nil && child.hasEnded: throw failure
       case .nothing: continue
       case .closed: throw failure
       }

@@ -250,21 +250,14 @@ package struct ShardMerge {
     return (try? JSONValue(parsing: line))?[ShardPlan.rowField]?.integer
   }
 
-  private func writeReport(_ head: ReportHead, rows: OpenFile, to report: OpenFile, _ page: JobPage?) throws {
-    var text = "{"
-    for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
-    text += "\n\(ReportHead.rowsBegin)"
-    var separator = "\n"
+  private func writeReport(_ head: ReportHead, rows: OpenFile, to file: OpenFile, _ page: JobPage?) throws {
+    var report = ReportWriter(head) { try file.write($0) }
     var lines = LineReader { () throws(SystemError) in rows }
     while let row = try lines.next() {
-      text += separator + row
-      separator = ",\n"
+      try report.add(row)
       try page?.add(row)
-      guard text.utf8.count > 1 << 20 else { continue }
-      try report.write(text)
-      text = ""
     }
-    try report.write(text + "\n]}\n")
+    try report.end()
     try page?.end()
   }
 

@@ -215,21 +215,15 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     page?.begin(head, outcome.counts)
     var notification =
       notices.contains(.notify) ? NotificationBody(run: run, head: head, failed: outcome.counts.failed) : nil
-    var text = "{"
-    for member in head.members { text += "\n\(JSONValue.string(member.key).text):\(member.value.text)," }
-    text += "\n\(ReportHead.rowsBegin)"
-    var separator = "\n"
+    var report = ReportWriter(head) { try file.write($0) }
     try ledger.eachEndedPage(run: run.runID) { rows in
       for row in rows {
-        text += separator + row.row
+        try report.add(row.row)
         page?.add(row.row)
         try notification?.add(row.row)
-        separator = ",\n"
       }
-      try file.write(text)
-      text = ""
     }
-    try file.write(text + "\n]}\n")
+    try report.end()
     return notification?.text
   }
 

@@ -25,7 +25,7 @@ final class StoreList: Operation, @unchecked Sendable {  // what changes is in t
 
   override func main() {
     for dependency in dependencies { removeDependency(dependency) }
-    defer { staging.remove(download) }
+    defer { files.removeDownload() }
     // A finished dependency may have failed or been cancelled.
     guard record.state == .downloaded, let source = record.source else { return }
     do {
@@ -41,7 +41,7 @@ final class StoreList: Operation, @unchecked Sendable {  // what changes is in t
     if let why = try state.room(for: source.bytes, of: "the list", minFree: minFree) {
       throw EntryFailure(code: .download(.tooLarge), message: why)
     }
-    let file = try open(source)
+    let file = try files.open(source)
     let jobs = try state.openJobs()
     try jobs.remove(name(in: state))
     let list = try jobs.create(file: name(in: state), mode: 0o600)
@@ -54,27 +54,13 @@ final class StoreList: Operation, @unchecked Sendable {  // what changes is in t
       bytes += chunk.count
     }
     // A shared source was checked when it was downloaded, and may have changed since.
-    guard bytes == source.bytes, digest.hexDigest() == source.sha256 else { throw changed(source) }
-    if source.isShared { try record.entry.checksum?.check(list.descriptor, of: SourceLocation.redacted(record.url)) }
+    guard bytes == source.bytes, digest.hexDigest() == source.sha256 else { throw files.changed(source) }
+    if source.isShared { try files.checkSum(list) }
     try list.sync()
     try jobs.sync()
   }
 
-  private func open(_ source: PhotoRecord.Source) throws -> OpenFile {
-    guard source.isCached else { return try staging.open(download) }
-    if let file = cache?.open(source.sha256) { return file }
-    throw changed(source)
-  }
-
-  /// The failure for a source that has changed. It is downloaded again.
-  private func changed(_ source: PhotoRecord.Source) -> EntryFailure {
-    cache?.drop(source.sha256)
-    return .cache
-  }
-
   private func name(in state: StateFolder) -> String { state.listName(record.run.runID) }
 
-  private var staging: Staging { record.run.staging }
-
-  private var download: String { staging.download(record.entry.position) }
+  private var files: SourceFiles { SourceFiles(record: record, cache: cache) }
 }
