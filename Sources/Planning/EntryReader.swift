@@ -31,16 +31,12 @@ struct EntryReader {
   /// The variants of the entry that was read last; empty for one without variants.
   private(set) var variants: [EntryVariant] = []
 
-  /// A cache of recipes, of limited size. Most manifests have few.
-  private(set) var recipes: [String: Recipe] = [:]
+  var recipes = RecipeCache()
 
   /// The first `metadata` that is a value of `--metadata`. It is no setting, but data for the report.
   private(set) var mistakenMetadata: (location: ManifestProblem.Location, value: String)?
 
   private var unknownFields = UnknownFields()
-
-  /// The most recipes that are cached. When it is reached, the cache is emptied.
-  static let recipeLimit = 256
 
   /// The `variants` of the manifest's `defaults`, if they have a problem: it is reported once, and not for every entry.
   private var invalidVariants: JSONValue?
@@ -122,7 +118,7 @@ struct EntryReader {
   mutating func report(_ problem: ManifestProblem) { problems.append(problem) }
 
   /// A name or key without secrets. Names are compared, shown and stored without them.
-  private mutating func redacted(_ name: String?) -> String? {
+  mutating func redacted(_ name: String?) -> String? {
     guard let name else { return nil }
     let redacted = SourceLocation.redacted(name: name)
     if redacted != name { hasSecretDefaults = true }
@@ -183,32 +179,6 @@ struct EntryReader {
     return .object(members + others)
   }
 
-  /// The most URLs that an entry may have.
-  static let mirrorLimit = 64
-
-  /// The URL, or the mirrors in their order; empty when there is a problem.
-  private mutating func urls(_ value: JSONValue?, at location: ManifestProblem.Location) -> [String] {
-    switch value {
-    case .string(let url): return [Self.trimmed(url)]
-    case .array([]): report(.badValue, "an array of mirrors needs a URL", at: location.field("url"))
-    case .array(let values):
-      if let other = values.firstIndex(where: { $0.string == nil }) {
-        let message = "mirrors must be strings; number \(other + 1) is \(values[other].kind)"
-        report(.wrongType, message, at: location.field("url"))
-      } else if values.count > Self.mirrorLimit {
-        let message = "an entry may have \(Self.mirrorLimit) mirrors; this one has \(values.count)"
-        report(.badValue, message, at: location.field("url"))
-      } else {
-        return values.compactMap { $0.string.map(Self.trimmed) }
-      }
-    case nil: report(.badValue, "an entry needs a \"url\"", at: location)
-    case let value?:
-      let message = "\"url\" must be a string or an array of strings, not \(value.kind)"
-      report(.wrongType, message, at: location.field("url"))
-    }
-    return []
-  }
-
   private mutating func requestFields(
     _ members: [JSONValue.Member], at location: ManifestProblem.Location
   ) -> RequestFields {
@@ -229,31 +199,7 @@ struct EntryReader {
     }
   }
 
-  /// A web URL without white space and invisible characters at its ends, which come with a text that is copied from a page.
-  private static func withoutInvisible(_ url: String) -> String {
-    let isKept = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace && !invisible.contains(scalar) }
-    let begun = url.unicodeScalars.drop { !isKept($0) }
-    guard let end = begun.lastIndex(where: isKept), String(begun.prefix(4)).lowercased() == "http" else { return url }
-    return String(begun[...end])
-  }
-
-  /// Zero-width space, marks of direction, word joiner, byte-order mark.
-  private static let invisible: Set<Unicode.Scalar> = ["\u{200b}", "\u{200e}", "\u{200f}", "\u{2060}", "\u{feff}"]
-
-  /// A URL without ASCII white space at its ends, as browsers read it (WHATWG URL): a space before the scheme must not
-  /// make it a path. Other control characters are kept and fail the entry, since NUL bytes indicate a damaged file.
-  private static func trimmed(_ given: String) -> String {
-    guard let first = given.utf8.first, let last = given.utf8.last else { return given }
-    let url = first >= 0x80 || last >= 0x80 ? withoutInvisible(given) : given
-    guard first <= 0x20 || last <= 0x20 else { return url }
-    let bytes = url.utf8
-    let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0d).contains($0) && $0 != 0x0b }
-    let begun = bytes.drop(while: isBlank)
-    let end = begun.lastIndex { !isBlank($0) }.map(begun.index(after:)) ?? begun.startIndex
-    return String(begun[..<end]) ?? url
-  }
-
-  private mutating func text(_ value: JSONValue?, field: String, at location: ManifestProblem.Location) -> String? {
+  mutating func text(_ value: JSONValue?, field: String, at location: ManifestProblem.Location) -> String? {
     switch value {
     case nil: return nil
     case .string(let text):
@@ -266,168 +212,7 @@ struct EntryReader {
     }
   }
 
-  /// The longest `cache-key`, in bytes.
-  static let keyLimit = 1024
-
-  private mutating func cacheKey(_ value: JSONValue?, at location: ManifestProblem.Location) -> String? {
-    guard let key = text(value, field: "cache-key", at: location) else { return nil }
-    let problem: String? =
-      if key.isEmpty {
-        "a \"cache-key\" must not be empty"
-      } else if key.utf8.count > Self.keyLimit {
-        "a \"cache-key\" may have \(Self.keyLimit) bytes; this one has \(key.utf8.count)"
-      } else if key.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
-        "a \"cache-key\" must not hold control characters"
-      } else {
-        nil
-      }
-    if let problem { report(.badValue, problem, at: location.field("cache-key")) }
-    return problem == nil ? key : nil
-  }
-
-  /// The names of an array, or a single name. Invalid values are reported.
-  private mutating func dependencies(_ value: JSONValue, at location: ManifestProblem.Location) -> [String] {
-    let values: [JSONValue]
-    switch value {
-    case .string: values = [value]
-    case .array(let array): values = array
-    default:
-      report(.wrongType, "\"after\" must be an array of names, not \(value.kind)", at: location)
-      return []
-    }
-    if let other = values.firstIndex(where: { $0.string == nil }) {
-      report(.wrongType, "names must be strings; number \(other + 1) is \(values[other].kind)", at: location)
-    } else if values.contains(where: { $0.string?.isEmpty == true }) {
-      report(.badValue, "a name in \"after\" must not be empty", at: location)
-    } else if values.contains(where: { $0.string?.utf8.contains(0) == true }) {
-      report(.badValue, "a name in \"after\" holds U+0000", at: location)
-    } else {
-      return values.compactMap { redacted($0.string) }
-    }
-    return []
-  }
-
-  /// The variants of an entry, which inherit the recipe and options of `defaults`. Invalid ones are reported.
-  private mutating func readVariants(_ value: JSONValue, at location: ManifestProblem.Location) -> [EntryVariant] {
-    guard case .array(let list) = value else {
-      report(.wrongType, "\"variants\" must be an array, not \(value.kind)", at: location.field("variants"))
-      return []
-    }
-    guard (1...EntryVariant.limit).contains(list.count) else {
-      let message = "an entry may have 1 to \(EntryVariant.limit) variants; this one has \(list.count)"
-      report(.badValue, message, at: location.field("variants"))
-      return []
-    }
-    var claims: Set<String> = []
-    return list.enumerated().compactMap { index, value in
-      readVariant(value, &claims, at: location.field("variants[\(index)]"))
-    }
-  }
-
-  private mutating func readVariant(
-    _ value: JSONValue, _ claims: inout Set<String>, at location: ManifestProblem.Location
-  ) -> EntryVariant? {
-    let value = FieldVocabulary.entries.canonical(value)
-    guard case .object(let members) = value else {
-      report(.wrongType, "a variant must be an object, not \(value.kind)", at: location)
-      return nil
-    }
-    for key in members.map(\.key) where !key.hasPrefix("_") && !EntryVariant.fields.contains(key) {
-      report(.unknownField, NearestName.unknown("field", key, among: EntryVariant.fields), at: location.field(key))
-    }
-    let (recipe, options) = (recipe(value["filters"], at: location), options(value, at: location))
-    if value["name"] == nil { report(.badValue, "a variant needs a \"name\"", at: location) }
-    guard let name = text(value["name"], field: "name", at: location) else { return nil }
-    if let problem = EntryVariant.problem(withName: name) {
-      report(.badValue, problem, at: location.field("name"))
-    } else if !claims.insert(OutputName.claim(name)).inserted {
-      report(.duplicateName, "the entry has another variant \"\(name)\"", at: location.field("name"))
-    }
-    return EntryVariant(name: name, recipe: recipe, options: options)
-  }
-
-  private mutating func checksum(_ value: JSONValue?, at location: ManifestProblem.Location) -> Checksum? {
-    guard let text = text(value, field: "checksum", at: location) else { return nil }
-    do {
-      return try Checksum(parsing: text)
-    } catch {
-      report(.badValue, error.message, at: location.field("checksum"))
-      return nil
-    }
-  }
-
-  private mutating func recipe(_ value: JSONValue?, at location: ManifestProblem.Location) -> Recipe {
-    guard let text = text(value, field: "filters", at: location) else { return defaults.recipe }
-    if let known = recipes[text] { return known }
-    do {
-      let recipe = try Recipe(parsing: text, named: defaults.recipes)
-      if recipes.count >= Self.recipeLimit { recipes.removeAll(keepingCapacity: true) }
-      recipes[text] = recipe
-      return recipe
-    } catch {
-      report(.badRecipe, error.description, at: location.field("filters"))
-      return defaults.recipe
-    }
-  }
-
-  private mutating func options(_ value: JSONValue, at location: ManifestProblem.Location) -> OutputOptions {
-    var options = defaults.options
-    if let format = text(value["format"], field: "format", at: location) {
-      switch OutputFormatName(rawValue: format) {
-      case let name?: options.format = name.format
-      case nil:
-        let known = OutputFormatName.allCases.map(\.rawValue)
-        report(.badValue, NearestName.unknown("format", format, among: known), at: location.field("format"))
-      }
-    }
-    switch value["quality"] {
-    case nil: break
-    case .integer(let quality) where (1...100).contains(quality): options.quality = quality
-    case .integer(let quality):
-      report(.badValue, "\"quality\" must be from 1 to 100, not \(quality)", at: location.field("quality"))
-    case let other?:
-      let number = other.string.flatMap { text in (1...100).first { "\($0)" == text } }
-      let hint = number.map { "; write it as a number: \($0)" } ?? ""
-      let message = "\"quality\" must be a whole number from 1 to 100, not \(other.shown)\(hint)"
-      report(.wrongType, message, at: location.field("quality"))
-    }
-    return options
-  }
-
-  private mutating func priority(_ value: JSONValue?, at location: ManifestProblem.Location) -> Entry.Priority {
-    guard let text = text(value, field: "priority", at: location) else { return defaults.priority }
-    if let priority = Entry.Priority(rawValue: text) { return priority }
-    let known = Entry.Priority.allCases.map(\.rawValue)
-    report(.badValue, NearestName.unknown("priority", text, among: known), at: location.field("priority"))
-    return defaults.priority
-  }
-
-  private mutating func report(_ code: ManifestProblem.Code, _ message: String, at location: ManifestProblem.Location) {
+  mutating func report(_ code: ManifestProblem.Code, _ message: String, at location: ManifestProblem.Location) {
     problems.append(ManifestProblem(code, message, at: location))
-  }
-}
-
-extension Entry {
-  /// - Parameters:
-  ///   - name: The name that the manifest gives, by a field or a key; nil to derive one from the URL.
-  ///   - given: The output for that name.
-  ///   - line: The line of an entry in a table or a list, after which one without URL is named.
-  fileprivate init(
-    position: Int, urls: [String], request: SourceRequest, key: String? = nil, named name: String?,
-    _ given: OutputName?, base: String?, line: Int?,
-    recipe: Recipe, options: OutputOptions, priority: Priority, checksum: Checksum?, metadata: JSONValue?
-  ) {
-    // The URL is only parsed for derived names.
-    let location = given == nil ? urls.first.flatMap { try? SourceLocation(parsing: $0) } : nil
-    // A row without URL must be found in its table, and is no request that could have had a name in the last run.
-    let unnamed = urls.first == "" ? line.map { "line-\($0)" } : nil
-    let safe = given?.path ?? unnamed ?? OutputName.derived(from: location, in: base)
-    let hasRequest = given == nil && unnamed == nil
-    let digest = hasRequest ? RequestDigest.digest(of: urls.first ?? "", location, request, key: key) : nil
-    self.init(
-      position: position, urls: urls, request: request, key: key, name: safe,
-      originalName: name.flatMap { $0 == safe ? nil : $0 },
-      isNameExplicit: name != nil, requestDigest: digest, isNameReplaced: given?.replacedClaim != nil, recipe: recipe,
-      options: options, priority: priority, checksum: checksum, metadata: metadata)
   }
 }

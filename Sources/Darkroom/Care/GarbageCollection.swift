@@ -127,9 +127,8 @@ package struct GarbageCollection {
 
   private func records(_ folders: OwnedFolders, _ ledger: Ledger) throws -> [Removed] {
     guard let outbox = folders.outbox.handle else { return [] }
-    let retention = LedgerRetention(
-      ledger: ledger, state: folders.state, outbox: outbox, inbox: folders.inbox, isScheduled: false)
-    let found = try retention.collect(isDryRun: isDryRun)
+    let sweep = LedgerSweep(ledger: ledger, outbox: outbox, inbox: folders.inbox)
+    let found = try sweep.collect(isDryRun: isDryRun)
     return [
       Removed(kind: "records", count: found.results + found.lastRuns + found.endedRuns, bytes: 0),
       Removed(kind: "ledger", count: found.pages.free, bytes: found.pages.free * found.pages.bytes),

@@ -93,7 +93,7 @@ final class Services {
       configuration.shared != nil
       ? nil
       : outbox.handle.map {
-        LedgerRetention(ledger: ledger, state: state, outbox: $0, inbox: folders.inbox)
+        LedgerRetention(LedgerSweep(ledger: ledger, outbox: $0, inbox: folders.inbox), state: state)
       }
     return jobs
   }

@@ -28,7 +28,7 @@ import TestSupport
   }
 
   private func retention() -> LedgerRetention {
-    LedgerRetention(ledger: ledger, state: state, outbox: outbox, inbox: inbox)
+    LedgerRetention(LedgerSweep(ledger: ledger, outbox: outbox, inbox: inbox), state: state)
   }
 
   /// Has so much of the ledger looked at as after a run that delivered so many results.
@@ -202,10 +202,10 @@ import TestSupport
   @Test func `a file most of which holds nothing gets smaller`() throws {
     try ledger.commit([.accept(LedgerJob(runID: "r", name: "j", details: ""))])
     let row = String(repeating: "row ", count: 1800)
-    let ended = (0..<2 * LedgerRetention.freePages).map { LedgerEntry(position: $0, delivery: nil, row: row) }
+    let ended = (0..<2 * LedgerSweep.freePages).map { LedgerEntry(position: $0, delivery: nil, row: row) }
     try ledger.commit(ended.map { .finish($0, run: "r", job: "j") } + [.advance("r", to: .ended)])
     let before = try FileStatus(of: state.ledger).size
-    let limit = try LedgerRetention.freePages * ledger.pages().bytes
+    let limit = try LedgerSweep.freePages * ledger.pages().bytes
     sweep()
     let after = try FileStatus(of: state.ledger).size
     #expect(before > 2 * limit && after < limit / 2)

@@ -12,7 +12,7 @@ import Testing
       let recipe = "brightness(\(number % 1500 + 1))"
       let entry = JSONValue.object(["url": .string("a.jpg"), "filters": .string(recipe)])
       #expect(reader.read(entry, key: nil, position: number, at: .line(number))?.recipe.description == recipe)
-      #expect(reader.recipes.count <= EntryReader.recipeLimit)
+      #expect(reader.recipes.count <= RecipeCache.limit)
     }
     #expect(reader.problems.isEmpty)
   }
