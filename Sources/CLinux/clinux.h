@@ -15,6 +15,7 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -69,6 +70,17 @@ static inline int clinux_look_up_beneath(int folder, const char *path) {
 static inline int clinux_look_up_without_links(const char *path) {
   struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS};
   return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+}
+
+/// Whether files can be renamed from a folder to a path in it that is a folder: it is on the same file system, and no mount of
+/// its own. A symbolic link is not followed. Returns 1 or 0, or -1 with `errno`. Kernels before 5.8 do not number mounts.
+static inline int clinux_is_same_mount(int folder, const char *path) {
+  struct statx own, other;
+  int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+  if (statx(folder, "", AT_EMPTY_PATH, STATX_MNT_ID, &own) != 0) return -1;
+  if (statx(folder, path, flags, STATX_MNT_ID, &other) != 0) return -1;
+  if (own.stx_dev_major != other.stx_dev_major || own.stx_dev_minor != other.stx_dev_minor) return 0;
+  return !(own.stx_mask & other.stx_mask & STATX_MNT_ID) || own.stx_mnt_id == other.stx_mnt_id;
 }
 
 /// `O_TMPFILE` is declared only for `_GNU_SOURCE`, which Swift's import of Glibc does not set. Creates a file without a name

@@ -176,13 +176,20 @@ package final class Darkroom {
     do {
       while try runOnce() {}
       try awaitNotices()
-      jobs.closePauses()
+      let now = Clock.monotonicSeconds
+      jobs.closePauses(within: (ending?.deadline ?? now + configuration.grace) - now)
       reportLeft()
       reportUncovered()
       // The status also shows what is left while no process runs.
       writeStatus(Clock.monotonicSeconds, isLast: true)
       outputs.closePages(jobs, now: Clock.monotonicSeconds)
-      for case .galleryFailed(let why) in mailbox.collect() { observe(.warning(why)) }
+      for message in mailbox.collect() {
+        switch message {
+        case .galleryFailed(let why): observe(.warning(why))
+        case .delivery(.broken(let error)): throw error
+        default: break
+        }
+      }
       isClean = !jobs.table.isPlanning
     } catch {
       isClean = !error.isOfLedger(folders.state)
@@ -194,7 +201,7 @@ package final class Darkroom {
       writeStatus(Clock.monotonicSeconds, isLast: true, isLockWaitOver: isLockWaitOver)
       // Deliveries without space must not be waited for.
       jobs.delivery.abandon()
-      jobs.closePauses()
+      jobs.closePauses(within: 0)
       // A missing outbox explains all other errors.
       if let missing = try folders.checkOutbox() { throw missing }
       throw error

@@ -154,19 +154,22 @@ package final class Database {
   package func rollBack() { try? execute("ROLLBACK") }
 
   func failure(_ code: Int32) -> SQLiteError {
-    if code & 0xff == SQLITE_CORRUPT, let number = readError {
+    if code & 0xff == SQLITE_CORRUPT, let number = lastErrno {
       return SQLiteError(
         code: SQLITE_IOERR | 1 << 8, message: String(cString: sqlite3_errstr(SQLITE_IOERR)), path: path,
         systemError: number)
     }
+    let number = sqlite3_system_errno(connection)
+    // SQLite does not say why COMMIT has failed.
+    let isUnknown = number == 0 && code & 0xff == SQLITE_IOERR
     return SQLiteError(
       code: code, message: String(cString: sqlite3_errmsg(connection)), path: path,
-      systemError: sqlite3_system_errno(connection))
+      systemError: isUnknown ? lastErrno ?? 0 : number)
   }
 
-  /// `errno` of a failed read of the file or its journal; nil without one since the file was opened. SQLite reports some of
-  /// these as damage (`SQLITE_IOERR_CORRUPTFS`): EIO, ENXIO and ERANGE.
-  private var readError: Int32? {
+  /// `errno` of the last call that failed for the file or its journal; nil without one since the file was opened. SQLite reports
+  /// some failed reads as damage (`SQLITE_IOERR_CORRUPTFS`): EIO, ENXIO and ERANGE.
+  private var lastErrno: Int32? {
     var number: Int32 = 0
     let answer = sqlite3_file_control(connection, nil, SQLITE_FCNTL_LAST_ERRNO, &number)
     if answer == SQLITE_OK, number != 0 { return number }

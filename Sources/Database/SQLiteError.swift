@@ -20,8 +20,9 @@ package struct SQLiteError: Error, CustomStringConvertible {
     self.path = path
     // SQLite keeps an earlier number when it fails without a system call.
     self.systemError = [SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_FULL].contains(code & 0xff) ? systemError : 0
-    let number = self.systemError == 0 ? "" : ", errno \(systemError)"
-    description = "\(path): \(message) (SQLite result code \(code)\(number))"
+    let number = self.systemError
+    let cause = number == 0 ? "" : ": " + String(cString: strerror(number))
+    description = "\(path): \(message)\(cause) (SQLite result code \(code)\(number == 0 ? "" : ", errno \(number)"))"
   }
 
   /// Whether the file is damaged, or belongs to another program.
@@ -39,8 +40,8 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether part of the file could not be read.
   package var isUnreadable: Bool { code == SQLITE_IOERR | 1 << 8 }
 
-  /// Whether the file system has no space for the change, which then did not happen. A failed write says so itself; a sync, and
-  /// other ways to grow a file, by `errno`.
+  /// Whether the file system has no space for the change, which then did not happen. A failed write says so itself; a sync,
+  /// a quota, and other ways to grow a file, by `errno`.
   package var isOutOfSpace: Bool {
     code & 0xff == SQLITE_FULL
       || code & 0xff == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT)

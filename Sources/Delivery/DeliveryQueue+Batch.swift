@@ -8,7 +8,8 @@ extension DeliveryQueue {
   func deliver(_ batch: Batch) throws {
     // Before rows tell which sources are there.
     let originals = deliver(originalsOf: batch.originals, besides: batch.records)
-    var results = ResultBatch(batch.records, held: batch.held, ledger: ledger)
+    var results = ResultBatch(
+      batch.records, held: batch.held, ledger: ledger, givenUp: givenUp.withLock { $0 })
     let unfit = results.syncFiles()
     if let first = unfit.first { send(.rejected(unfit, first.failure ?? .cache)) }
     let acceptances = prepare(batch.acceptances)
@@ -37,7 +38,7 @@ extension DeliveryQueue {
     let unsynced = sync(folders)
     results.hold(beneath: unsynced)
     let outcomes = placed.map { report, result in
-      (report, result.flatMap { report.ended(unsynced) })
+      (report, result.flatMap { report.ended(unsynced, movedAway: $0) })
     }
     let held = results.takeHeld()
     let ended = outcomes.flatMap { report, outcome in (try? outcome.get()) == nil ? [] : report.ends }
@@ -89,13 +90,9 @@ extension DeliveryQueue {
       return reports
     } catch {
       let isLost = error.operation != "open"
-      if isLost {
-        let rejected = results.reject()
-        results.hold(error)
-        if !rejected.isEmpty { send(.rejected(rejected, error)) }
-      } else {
-        results.hold(error)
-      }
+      let rejected = isLost ? results.reject() : []
+      results.hold(error)
+      if !rejected.isEmpty { send(.rejected(rejected, error)) }
       for report in reports {
         // Documents that are recorded are not written again.
         let number = report.run.number
@@ -123,13 +120,14 @@ extension DeliveryQueue {
   }
 
   /// Moves a report to its final name, after all rows are in the log beside it.
-  private func place(_ report: ReportDelivery) throws(SystemError) {
+  /// - Returns: The new paths of files of others that had the names of documents.
+  private func place(_ report: ReportDelivery) throws(SystemError) -> [String] {
     do throws(SystemError) {
       try logs.flush(report.run.number)
     } catch  where error.cause.isOfMachine {
       throw error
     } catch {}
-    try report.place()
+    return try report.place()
   }
 
   /// - Returns: The folders that could not be synced, with the errors. Missing folders are skipped.
@@ -170,14 +168,16 @@ extension DeliveryQueue {
 
 extension ReportDelivery {
   /// Ends a report that has its final name, if its folder and the folders above it are synced.
-  fileprivate func ended(_ unsynced: [String: any Error]) -> Result<Outcome, any Error> {
+  fileprivate func ended(_ unsynced: [String: any Error], movedAway: [String]) -> Result<Outcome, any Error> {
     for folder in folders {
       if let error = unsynced.first(where: { folder == $0.key || folder.hasPrefix($0.key + "/") })?.value {
         return .failure(error)
       }
     }
     do {
-      return .success(try removeManifest())
+      var outcome = try removeManifest()
+      outcome.movedAway = movedAway
+      return .success(outcome)
     } catch {
       return .failure(error)
     }

@@ -118,6 +118,9 @@ package final class DeliveryQueue: Sendable {
   let logs: EntriesLogs
   private let waiting = Mutex(Waiting())
   let held = Mutex(Held())
+
+  /// The runs whose results fail when they cannot be delivered now.
+  let givenUp = Mutex<Set<Int>>([])
   private let abandoned = DispatchSemaphore(value: 0)
 
   /// The error that stopped the queue. Nothing is delivered after it, because later items depend on earlier ones.
@@ -197,8 +200,20 @@ package final class DeliveryQueue: Sendable {
   /// Stops waiting for the machine, since the program must end.
   package func abandon() { abandoned.signal() }
 
+  /// Delivers what a run has now, since it was cancelled: results that cannot be delivered for want of permission, say, fail.
+  package func giveUp(run: Int) {
+    givenUp.withLock { _ = $0.insert(run) }
+    held.withLock { held in
+      if held.items.contains(where: { $0.record.run.number == run }) { held.due = .now }
+    }
+    queue.async { self.deliverBatch() }
+  }
+
   /// Releases the resources of a run whose deliveries have all ended.
-  package func forget(run: Int) { logs.close(run) }
+  package func forget(run: Int) {
+    logs.close(run)
+    givenUp.withLock { _ = $0.remove(run) }
+  }
 
   /// Closes the log of a run that will not deliver anything for a while.
   package func rest(run: Int) { logs.rest(run) }

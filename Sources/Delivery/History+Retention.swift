@@ -77,15 +77,16 @@ extension History {
     guard status.owner == geteuid(), age >= Retention.history else { return nil }
     var names: [String] = []
     for name in try run.names() {
-      // A user may have added files.
-      guard let text = name.text, isOfRun(text), try run.status(of: text)?.kind == .file else { return nil }
+      guard let text = name.text, try run.status(of: text)?.kind == .file else { return nil }
       names.append(text)
     }
+    var head: ReportHead?
     if names.contains("report.json") {
-      let head = try ReportHead(of: run.open(reading: "report.json"))
+      head = try ReportHead(of: run.open(reading: "report.json"))
       guard head?.runID != nil, head?.job == folder.name else { return nil }
     }
-    return (run, names)
+    // A user may have added files.
+    return files(ofRun: names, head: head).count == names.count ? (run, names) : nil
   }
 
   private func remove(

@@ -10,12 +10,13 @@ package struct History {
   package init(folder: JobFolder) { self.folder = folder }
 
   /// Moves the earlier report, manifest, log and list of failures to `history/RUN_ID/`. Does nothing when there is no
-  /// earlier run.
+  /// earlier run. Other files stay, also those that are called like another run's manifest.
   /// - Parameter exceptLog: Whether `entries.jsonl` stays, because the run that begins takes over its rows. Default: no.
   /// - Throws: `SystemError`.
   package func putAside(exceptLog: Bool = false) throws(SystemError) {
     let job = try folder.open()
-    let names = try job.names().compactMap(\.text).filter { isOfRun($0) && !(exceptLog && $0 == "entries.jsonl") }
+    let present = try job.names().compactMap(\.text)
+    let names = try files(ofRun: present, head: reportHead(in: job)).filter { !(exceptLog && $0 == "entries.jsonl") }
     if names.isEmpty { return }
     if try isUnbegun(names, in: job) { return }
     // The report is moved last: while it exists, the remaining files belong to it.
@@ -43,10 +44,28 @@ package struct History {
     return try job.status(of: "entries.jsonl")?.size == 0
   }
 
-  /// Whether a name is that of a file that a run leaves in the job's folder.
-  func isOfRun(_ name: String) -> Bool {
-    name == "report.json" || name == "entries.jsonl" || name == folder.name + ".failed.jsonl"
-      || JobFolder.isManifest(name)
+  /// The files among others that a run left in the job's folder, or in its own in `history`. Without a report, which tells the
+  /// manifest's name, the only file that is called like one is taken for it.
+  /// - Parameter head: The head of the report beside them; nil without a report that can be read.
+  func files(ofRun names: [String], head: ReportHead?) -> [String] {
+    let manifests = names.filter(JobFolder.isManifest)
+    let manifest = head?.manifestName ?? (manifests.count == 1 ? manifests[0] : nil)
+    let known = ["report.json", "entries.jsonl", folder.name + ".failed.jsonl", manifest]
+    return names.filter { known.contains($0) }
+  }
+
+  /// Moves a file out of the way that somebody else has put into the job's folder, under the name of a document: neither it nor the
+  /// document is lost.
+  /// - Returns: Its new path.
+  /// - Throws: `SystemError`.
+  func moveAway(_ name: String, from job: OpenFolder) throws(SystemError) -> String {
+    // No name of a run, so that it is never removed.
+    let target = try folder.createDurably("history/others-" + RunID.make())
+    guard try job.renameWithoutReplacing(name, to: target, as: name) else {
+      throw SystemError("rename", target.path + "/" + name, code: EEXIST)
+    }
+    try target.sync()
+    return target.path + "/" + name
   }
 
   /// The names in `history`: of runs, unless others have put something there; none when it cannot be read.

@@ -53,6 +53,14 @@ package struct LedgerOpening {
     return (ledger, notice)
   }
 
+  /// Opens and checks the ledger, and changes nothing beside it.
+  /// - Returns: nil when there is none.
+  /// - Throws: As `open`; also when it is damaged.
+  package func examined() throws -> Ledger? {
+    guard try FileStatus.exists(state.ledger) else { return nil }
+    return try checked(true)
+  }
+
   /// Records that the ledger was closed in order.
   package func close() { try? state.openFolder().remove(StateFolder.useMark) }
 

@@ -146,6 +146,16 @@ extension Delivery {
 }
 
 extension EntryFailure {
+  /// The failure of an entry whose files cannot be delivered.
+  /// - Parameter givesUp: Whether the entry fails also when the machine is the cause.
+  /// - Returns: nil when the delivery is tried again.
+  init?(delivering error: any Error, givesUp: Bool) {
+    let isOfFile = error is SystemError
+    if error.isDamageOfLedger || error.isOfMachineForOwnFile && !(givesUp && isOfFile) { return nil }
+    self.init(error, otherwise: .io)
+    disposition = .final
+  }
+
   /// The failure of an entry whose folder cannot be created.
   init(creating folder: String, _ error: SystemError) {
     switch error.code {

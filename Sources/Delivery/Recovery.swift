@@ -15,9 +15,14 @@ package struct Recovery {
   /// Counts the sources of durable rows.
   package var sources: SourceCounts?
 
+  /// Whether what cannot be delivered now fails, since the job is to be cancelled. Default: no, that is tried again.
+  package var givesUp = false
+
   package init(
-    run: RunContext, ledger: Ledger, index: JobIndex, hasFailures: Bool = false, sources: SourceCounts? = nil
+    run: RunContext, ledger: Ledger, index: JobIndex, hasFailures: Bool = false, sources: SourceCounts? = nil,
+    givesUp: Bool = false
   ) {
+    self.givesUp = givesUp
     self.run = run
     self.ledger = ledger
     self.index = index
@@ -77,9 +82,10 @@ package struct Recovery {
     do {
       var placed: Set<String> = []
       folders.formUnion(try delivery.place(name, by: placement, isAgain: true, placed: &placed))
-    } catch let conflict as EntryFailure {
+    } catch {
+      guard let failure = EntryFailure(delivering: error, givesUp: givesUp) else { throw error }
       let last = hasFailures ? try index.failure(name) : nil
-      let row = delivery.row.failed(conflict, after: last)
+      let row = delivery.row.failed(failure, after: last)
       delivery.fail(
         LedgerEntry(
           position: entry.position, delivery: nil, failure: row.ledgerFailure(name: name), row: row.json.text),

@@ -13,6 +13,8 @@ package struct ReportDelivery: Sendable {
     package let job: JobOutcome
     /// Why the manifest is still in the inbox; nil when it was removed.
     package var manifestTrouble: String?
+    /// The new paths of files of others that had the names of documents.
+    package var movedAway: [String] = []
   }
 
   package let run: RunContext
@@ -90,23 +92,43 @@ package struct ReportDelivery: Sendable {
     return true
   }
 
-  /// Moves the documents to their final names.
+  /// Moves the documents to their final names. What somebody else has put there meanwhile is moved to `history`.
+  /// - Returns: The new paths of such files.
   /// - Throws: `SystemError`.
-  func place() throws(SystemError) {
+  @discardableResult
+  func place() throws(SystemError) -> [String] {
     let staging = try run.staging.open()
     var left = documents
     if isRepeated {
       left = []
       for document in documents where try staging.status(of: document.staged) != nil { left.append(document) }
     }
-    if left.isEmpty { return }
+    if left.isEmpty { return [] }
+    var movedAway: [String] = []
     // A consumer may have moved the folder away.
     let folder = try run.folder.createDurably()
     for document in left {
-      try staging.rename(document.staged, to: folder, as: document.target)
-      // Renaming a file to another name of the same file, as after a crash, does nothing.
+      if run.isInHistory {
+        try staging.rename(document.staged, to: folder, as: document.target)
+      } else {
+        while try !staging.renameWithoutReplacing(document.staged, to: folder, as: document.target) {
+          // Where a rename is a link followed by a removal, the file may have both names after a crash.
+          if try Self.isSame(document, in: folder, staging) { break }
+          movedAway.append(try History(folder: run.folder).moveAway(document.target, from: folder))
+        }
+      }
+      // Renaming a file to another name of the same file does nothing.
       try staging.remove(document.staged)
     }
+    return movedAway
+  }
+
+  private static func isSame(
+    _ document: Delivery, in folder: OpenFolder, _ staging: OpenFolder
+  ) throws(SystemError) -> Bool {
+    guard let placed = try folder.status(of: document.target), let staged = try staging.status(of: document.staged)
+    else { return false }
+    return placed.identity.isSameNode(as: staged.identity)
   }
 
   /// Removes the manifest from the inbox, if it is still the file that was processed.

@@ -39,10 +39,16 @@ struct ResultBatch {
   /// The open folders of results, by path.
   private var opened: [String: OpenFolder] = [:]
 
-  /// - Parameter held: Results that earlier batches could not deliver.
-  init(_ records: [PhotoRecord], held: [Item] = [], ledger: Ledger) {
+  /// The runs whose results fail when they cannot be delivered now.
+  private let givenUp: Set<Int>
+
+  /// - Parameters:
+  ///   - held: Results that earlier batches could not deliver.
+  ///   - givenUp: The runs whose results fail when they cannot be delivered now. Default: none.
+  init(_ records: [PhotoRecord], held: [Item] = [], ledger: Ledger, givenUp: Set<Int> = []) {
     self.records = records
     self.ledger = ledger
+    self.givenUp = givenUp
     items = held
     for index in items.indices { items[index].obstacle = nil }
   }
@@ -102,8 +108,8 @@ struct ResultBatch {
           do throws(SystemError) {
             opened[path] = try folder.create(subfolder, changed: &new)
           } catch {
-            let isTaken = error.cause == .occupied || error.cause == .other
-            failures[path] = isTaken ? EntryFailure(creating: path, error) : error
+            let isFinal = error.cause == .occupied || error.cause == .other || givesUp(index)
+            failures[path] = isFinal ? EntryFailure(creating: path, error) : error
           }
           changed.formUnion(new)
         }
@@ -120,6 +126,8 @@ struct ResultBatch {
     }
     return changed
   }
+
+  private func givesUp(_ index: Int) -> Bool { givenUp.contains(items[index].record.run.number) }
 
   /// Fails an entry. It is not tried again.
   private mutating func fail(_ index: Int, _ failure: EntryFailure) {
@@ -170,10 +178,12 @@ struct ResultBatch {
         let changed = try items[index].delivery.place(
           record.entry.name, by: placement, isAgain: isAgain, in: opened, placed: &placed)
         folders.formUnion(changed.map(record.run.folder.file))
-      } catch let error where error.isOfMachineForOwnFile || error.isDamageOfLedger {
-        items[index].obstacle = error
       } catch {
-        fail(index, EntryFailure(error, otherwise: .io))
+        if let failure = EntryFailure(delivering: error, givesUp: givesUp(index)) {
+          fail(index, failure)
+        } else {
+          items[index].obstacle = error
+        }
       }
     }
     return folders

@@ -38,8 +38,5 @@ package struct EntryOrigin {
   private struct FoundAll: Error {}
 
   /// A name as messages show it: without secrets, and shortened.
-  package static func shown(_ name: String) -> String {
-    let name = SourceLocation.redacted(name: name)
-    return name.count > 80 ? name.prefix(80) + "…" : name
-  }
+  package static func shown(_ name: String) -> String { SourceLocation.redacted(name: name).shortened(to: 80) }
 }

@@ -113,7 +113,7 @@ package final class JobIndex {
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
     try database.execute("DROP INDEX IF EXISTS names")
     // The transaction that created these tables may have been rolled back.
-    for table in ["dependency_names", "dependencies", "last_names", "unnamed", "kept"] {
+    for table in ["dependency_names", "dependencies", "last_names", "unnamed", "kept", "outputs", "failures"] {
       try database.execute("DROP TABLE IF EXISTS " + table)
     }
     (hasDependencies, hasVariants, hasDerivedNames, hasKeys, hasLastNames) = (false, false, false, false, false)

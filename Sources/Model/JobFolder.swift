@@ -150,7 +150,8 @@ extension JobFolder {
   /// Creates the job's folder if it is missing.
   /// - Parameter changed: Receives the paths of the folders to which an entry was added, also when an error is thrown.
   /// - Throws: `FolderObstacle` when the folder is a symbolic link or a file, one of its standard subfolders is a
-  ///   symbolic link, or the log is not a file; `SystemError`.
+  ///   symbolic link, its history or the log is something else, or a folder is on another file system than the outbox, so that
+  ///   nothing can be moved there; `SystemError`.
   package func prepare(changed: inout [String]) throws -> OpenFolder {
     let outbox = try openOutbox()
     if let kind = try outbox.status(of: Folder.name(of: path))?.kind, kind != .folder {
@@ -159,8 +160,13 @@ extension JobFolder {
     if let pictures { try checkPictures(in: pictures) }
     let folder = try create(changed: &changed)
     if !changed.isEmpty { return folder }
-    for name in Artifact.Kind.allCases.map(\.folder) + ["history"] where try folder.status(of: name)?.kind == .link {
-      throw FolderObstacle(path: path + "/" + name, kind: .link)
+    try outbox.checkMount(Folder.name(of: path))
+    for name in Artifact.Kind.allCases.map(\.folder) + ["history"] {
+      guard let kind = try folder.status(of: name)?.kind else { continue }
+      if kind == .link || name == "history" && kind != .folder {
+        throw FolderObstacle(path: path + "/" + name, kind: kind)
+      }
+      try folder.checkMount(name)
     }
     if let kind = try folder.status(of: Folder.name(of: entriesLog))?.kind, kind != .file {
       throw FolderObstacle(path: entriesLog, kind: kind)
@@ -175,15 +181,23 @@ extension JobFolder {
   private func checkPictures(in outbox: OpenFolder) throws {
     guard let kind = try outbox.status(of: name)?.kind else { return }
     guard kind == .folder else { throw FolderObstacle(path: "\(outbox.path)/\(name)", kind: kind) }
+    try outbox.checkMount(name)
     let folder = try outbox.folder(name)
     for subfolder in Artifact.Kind.allCases.map(\.folder) {
-      guard let kind = try folder.status(of: subfolder)?.kind, kind != .folder else { continue }
-      throw FolderObstacle(path: "\(folder.path)/\(subfolder)", kind: kind)
+      guard let kind = try folder.status(of: subfolder)?.kind else { continue }
+      guard kind == .folder else { throw FolderObstacle(path: "\(folder.path)/\(subfolder)", kind: kind) }
+      try folder.checkMount(subfolder)
     }
   }
 }
 
 extension OpenFolder {
+  /// - Throws: `FolderObstacle` when a folder is on another file system, so that nothing can be moved there; `SystemError`.
+  fileprivate func checkMount(_ name: String) throws {
+    guard try !isOnSameMount(name) else { return }
+    throw FolderObstacle(path: path + "/" + name, kind: .folder, isMount: true)
+  }
+
   /// Syncs a folder beneath it, or itself. Opens it, since a failed sync must not be repeated on a descriptor.
   func syncFolder(_ path: String) throws(SystemError) { try folder(path.isEmpty ? "." : path).sync() }
 
@@ -202,7 +216,15 @@ struct FolderObstacle: Error, Sendable, Equatable, CustomStringConvertible {
 
   let kind: FileStatus.Kind
 
+  /// Whether it is on another file system than the outbox.
+  var isMount = false
+
   var description: String {
+    if isMount {
+      return
+        "\(path) is on another file system than the outbox, so that nothing can be moved there: unmount it, or take it as "
+        + "the outbox"
+    }
     let what =
       switch kind {
       case .link: "a symbolic link"

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Manifests
 import System
 
 /// The part of a report before its rows. Each key is on a line of its own.
@@ -13,17 +14,29 @@ package struct ReportHead: Sendable, Equatable {
 
   package init(members: [JSONValue.Member]) { self.members = members }
 
+  /// The sizes of the beginnings that are read, in bytes: the largest holds any head of which messages and lists have a limit.
+  private static let sizes = [64 << 10, 1 << 20, 64 << 20]
+
   /// Reads the head of a report without reading its rows.
   /// - Returns: nil when the file is not a report of this program.
   /// - Throws: `SystemError` when it cannot be read.
   package init?(of file: OpenFile) throws(SystemError) {
-    let start = try file.readStart(1 << 20)
-    guard let end = Self.end(in: start) else { return nil }
+    guard let (start, end) = try Self.start(of: file) else { return nil }
     let head = String(decoding: start[..<end], as: UTF8.self)
     guard head.hasSuffix(","), case .object(let members)? = try? JSONValue(parsing: head.dropLast() + "}") else {
       return nil
     }
     self.members = members
+  }
+
+  /// - Returns: The beginning of a file, and where the line before the rows begins in it; nil when there is no such line.
+  private static func start(of file: OpenFile) throws(SystemError) -> (bytes: [UInt8], end: Int)? {
+    for size in sizes {
+      let bytes = try file.readStart(size)
+      if let end = end(in: bytes) { return (bytes, end) }
+      if bytes.count < size { return nil }
+    }
+    return nil
   }
 
   /// Where the line before the rows begins. Looking at the ends of lines takes a hundredth of the time of `firstRange(of:)`.
@@ -35,6 +48,14 @@ package struct ReportHead: Sendable, Equatable {
   }
 
   package subscript(key: String) -> JSONValue? { members.first { $0.key == key }?.value }
+
+  /// The name under which the job's folder keeps the manifest; nil in a report without one.
+  package var manifestName: String? {
+    guard let manifest = self["manifest"], let file = manifest["file"]?.string,
+      let suffix = ManifestFileName(file)?.suffix ?? manifest["format"]?.string
+    else { return nil }
+    return "manifest." + suffix
+  }
 
   package var job: String? { self["job"]?.string }
 

@@ -22,11 +22,15 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
   /// The name for a message. Escaped as `\x…`: bytes that are not UTF-8, and characters that could forge a line or change how
   /// others look: control characters, line separators, and those that change the direction of text.
   package var description: String {
-    let scalars = text.map { Array($0.unicodeScalars) } ?? bytes.map { UnicodeScalar($0) }
-    return scalars.map { scalar in
-      let isByte = text == nil && scalar.value >= 0x80
-      return isByte || Self.changesLines(scalar) ? Self.escaped(scalar) : String(scalar)
-    }.joined()
+    guard let text else {
+      return bytes.map { UnicodeScalar($0) }.map { $0.value >= 0x80 ? Self.escaped($0) : Self.shown($0) }.joined()
+    }
+    if bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
+    return text.unicodeScalars.map(Self.shown).joined()
+  }
+
+  private static func shown(_ scalar: UnicodeScalar) -> String {
+    changesLines(scalar) ? escaped(scalar) : String(scalar)
   }
 
   private static func changesLines(_ scalar: UnicodeScalar) -> Bool {

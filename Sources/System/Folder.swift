@@ -158,7 +158,7 @@ package enum Folder {
   package static func freeSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()
     guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path, isFolder: true) }
-    return Int(status.f_bavail) * Int(status.f_frsize)
+    return bytes(status.f_bavail, of: status.f_frsize)
   }
 
   /// Whether the file system of a path, existing or not, is mounted read-only; false when that is unknown.
@@ -176,6 +176,12 @@ package enum Folder {
   package static func totalSpace(_ path: String) throws(SystemError) -> Int {
     var status = statvfs()
     guard uninterrupted({ statvfs(path, &status) }) == 0 else { throw SystemError("statvfs", path, isFolder: true) }
-    return Int(status.f_blocks) * Int(status.f_frsize)
+    return bytes(status.f_blocks, of: status.f_frsize)
+  }
+
+  /// Network file systems report numbers of blocks that overflow: they have as much space as can be told.
+  static func bytes(_ blocks: UInt, of blockSize: UInt) -> Int {
+    let (bytes, overflows) = Int(clamping: blocks).multipliedReportingOverflow(by: Int(clamping: blockSize))
+    return overflows ? .max : bytes
   }
 }

@@ -189,6 +189,14 @@ package final class OpenFolder: Sendable {
     return try self.opened(opened, path).status()
   }
 
+  /// Whether files can be renamed from here to a folder in it: it is on the same file system, and no mount of its own.
+  /// - Parameter name: Of something that exists. A symbolic link is not followed.
+  package func isOnSameMount(_ name: String) throws(SystemError) -> Bool {
+    let answer = uninterrupted { clinux_is_same_mount(descriptor, name) }
+    guard answer >= 0 else { throw SystemError("statx", file(name)) }
+    return answer == 1
+  }
+
   /// Whether a file may be read by this process's user; true for a missing one.
   /// - Throws: When that is unknown.
   package func mayRead(_ name: String) throws(SystemError) -> Bool {

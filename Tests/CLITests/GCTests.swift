@@ -129,4 +129,17 @@ import Testing
     _ = try DarkroomProcess.run(["gc"], in: empty).expect(status: 66)
     #expect(try FileManager.default.contentsOfDirectory(atPath: empty.path).isEmpty)
   }
+
+  @Test func `a dry run tells of a damaged ledger, and leaves it as it is`() throws {
+    try folders.drop("cats.txt", "coffee.jpg\n")
+    try folders.run().expect(status: 0)
+    let ledger = folders.outbox + "/.darkroom/ledger.sqlite"
+    let damaged = Data(repeating: 0x78, count: 20_000)
+    try damaged.write(to: URL(fileURLWithPath: ledger))
+    let names = try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom").sorted()
+    let dry = try DarkroomProcess.run(["gc", "--dry-run"] + folders.named)
+    #expect(dry.error.contains("the ledger is damaged"), "\(dry.error)")
+    #expect(try Data(contentsOf: URL(fileURLWithPath: ledger)) == damaged)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.outbox + "/.darkroom").sorted() == names)
+  }
 }

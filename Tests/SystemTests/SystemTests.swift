@@ -38,6 +38,20 @@ import Testing
 
   @Test("what is above a path", arguments: [("/a/b", "/a"), ("/a", "/"), ("a/b", "a"), ("a", "."), ("a/b/", "a/b")])
   func parent(path: String, expected: String) { #expect(Folder.parent(of: path) == expected) }
+
+  @Test(
+    arguments: [
+      (UInt(10), UInt(4096), 40960), (0, 4096, 0), (.max >> 24, 1 << 24, .max), (.max, 1, .max), (1, .max, .max),
+      (.max, .max, .max),
+    ])
+  func `space that overflows is as much as can be told`(blocks: UInt, blockSize: UInt, bytes: Int) {
+    #expect(Folder.bytes(blocks, of: blockSize) == bytes)
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a long name is shown in a time that grows with its length`() {
+    let name = String(repeating: "é\u{1}", count: 2_000_000)
+    #expect(FileName(name).description.utf8.count == 12_000_000)
+  }
 }
 
 @Suite struct FolderTests {

@@ -37,18 +37,29 @@ package struct GarbageCollection {
   package func collect(warn: (String) -> Void) throws -> [Removed] {
     let folders = try OwnedFolders(configuration)
     let opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: !folders.isStagingNew)
+    if isDryRun { return try count(folders, opening, warn) }
     let (ledger, notice) = try opening.open()
     if let notice { warn(notice) }
     let leftovers = try leftovers(folders, ledger)
-    if !isDryRun {
-      let earlier = try EarlierWork(folders, ledger)
-      for trouble in earlier.troubles { warn(trouble) }
-      earlier.journal?.close()
-    }
+    let earlier = try EarlierWork(folders, ledger)
+    for trouble in earlier.troubles { warn(trouble) }
+    earlier.journal?.close()
     let removed =
       [try history(folders.outbox, warn), try cache(folders, ledger), leftovers] + (try records(folders, ledger))
     opening.close()
     return removed
+  }
+
+  /// Counts what would be removed. A damaged ledger stays as it is, and nothing that it must tell is counted.
+  private func count(_ folders: OwnedFolders, _ opening: LedgerOpening, _ warn: (String) -> Void) throws -> [Removed] {
+    let kept = [try history(folders.outbox, warn), try cache(folders, nil)]
+    do {
+      guard let ledger = try opening.examined() else { return kept }
+      return kept + [try leftovers(folders, ledger)] + (try records(folders, ledger))
+    } catch  where error.isDamageOfLedger {
+      warn("the ledger is damaged, and what only it can tell is not counted: \(error)")
+      return kept
+    }
   }
 
   private func history(_ outbox: OutboxFolder, _ warn: (String) -> Void) throws -> Removed {
@@ -80,11 +91,12 @@ package struct GarbageCollection {
   }
 
   /// The sources in the cache beyond its size.
-  private func cache(_ folders: OwnedFolders, _ ledger: Ledger) throws -> Removed {
+  /// - Parameter ledger: nil for a dry run.
+  private func cache(_ folders: OwnedFolders, _ ledger: Ledger?) throws -> Removed {
     let before = size(ofCache: folders.state.cache)
     var excess = before.bytes - configuration.cacheSize
     guard excess > 0 else { return Removed(kind: "cache", count: 0, bytes: 0) }
-    if isDryRun {
+    guard let ledger else {
       let average = max(1, before.bytes / max(1, before.count))
       return Removed(kind: "cache", count: (excess + average - 1) / average, bytes: excess)
     }

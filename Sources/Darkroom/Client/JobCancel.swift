@@ -87,13 +87,32 @@ package struct JobCancel {
     }
   }
 
-  private func ask(_ keys: [String]) throws(SystemError) {
+  private func ask(_ keys: [String]) throws {
     let inbox = try OpenFolder(configuration.inbox)
     for key in keys {
-      do throws(SystemError) {
-        _ = try inbox.create(file: CancelRequest.name(key), mode: 0o644)
-      } catch  where error.code == EEXIST {}
+      let name = CancelRequest.name(key)
+      if try !create(name, in: inbox) { try check(name, in: inbox) }
     }
     try inbox.sync()
+  }
+
+  /// - Returns: false when there is such a request.
+  private func create(_ name: String, in inbox: OpenFolder) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      _ = try inbox.create(file: name, mode: 0o644)
+      return true
+    } catch  where error.code == EEXIST {
+      return false
+    }
+  }
+
+  /// Checks a request that exists. In a folder with the sticky bit, one of a user who may not cancel the run does not count, and
+  /// nobody else can remove it.
+  private func check(_ name: String, in inbox: OpenFolder) throws {
+    guard let request = try inbox.status(of: name), request.owner != geteuid(), request.owner != 0 else { return }
+    guard try inbox.status().mode & Int(S_ISVTX) != 0 else { return }
+    throw StopError.missing(
+      "\(inbox.path)/\(name) is of another user (\(request.owner)), whose request may not count: remove it, and cancel again"
+    )
   }
 }

@@ -1,4 +1,5 @@
 import Delivery
+import Dispatch
 import Ledger
 import Model
 import System
@@ -59,7 +60,12 @@ extension LiveJobs {
 
   /// Ends the pauses of all runs when the program ends, records the requests that were sent to servers, and delivers
   /// what was submitted.
-  func closePauses() {
+  /// - Parameter seconds: How long a ledger that cannot be written is tried again. Without the end of a pause, it counts as having
+  ///   ended when the program was last active.
+  func closePauses(within seconds: Double) {
+    let waitEnd = DispatchWorkItem { [delivery] in delivery.abandon() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + max(0, seconds), execute: waitEnd)
+    defer { waitEnd.cancel() }
     let context = self.context
     delivery.record(
       table.runs.keys.flatMap { run in

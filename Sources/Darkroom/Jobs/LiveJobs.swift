@@ -182,11 +182,15 @@ final class LiveJobs {
 
   private func perform(_ effect: RunTable.Effect) {
     switch effect {
-    case .plan(let run, let request):
+    case .plan(let run, var request):
+      if case .unfinished(let job) = request.source {
+        request.isUnwanted = runs[run]?.known.unwanted != nil || table.queue.isCancelled(job)
+      }
       work.plan(request, run: run, during: request.isAccepted ? [] : suspension.pauses.open(since: 0))
     case .add(let run, let entries, let transfers): flow.add(run, entries, transfers: transfers)
     case .close(let run, let entries, let plan):
       flow.close(run, entries, sparing: plan)
+      delivery.giveUp(run: run)
       flow.takeCancelled(planner.configuration)
     case .cancel(let run, let entries, let plan): flow.cancelAwaited(run, entries, sparing: plan)
     case .removeEntries(let run): flow.remove(run)

@@ -101,15 +101,18 @@ struct JobPlanner: Sendable {
   ///   - number: The run's number in this process.
   ///   - isResumed: Whether the job was left by an earlier process.
   ///   - isReplacement: Whether it will replace a live run of its job.
+  ///   - isUnwanted: Whether it is planned only to be cancelled: what cannot be delivered fails.
   ///   - listed: Called when the listing of a folder is in the ledger.
   /// - Throws: `FolderObstacle`, `SystemError`, `SQLiteError`, `SpaceNeeded`; `DamagedJob` when a job of an earlier
   ///   process cannot be read; `CancellationError` soon after `isCancelled` returns true.
   func plan(
     _ job: LedgerJob, _ manifest: JobManifest, number: Int, isResumed: Bool, isReplacement: Bool = false,
-    isCancelled: @escaping () -> Bool, listed: @escaping (LedgerJob, JobManifest) -> Void = { _, _ in }
+    isUnwanted: Bool = false, isCancelled: @escaping () -> Bool,
+    listed: @escaping (LedgerJob, JobManifest) -> Void = { _, _ in }
   ) throws -> Plan {
     var task = try task(
       job, manifest, number: number, isResumed: isResumed, isReplacement: isReplacement, isCancelled: isCancelled)
+    task.isUnwanted = isUnwanted
     task.listed = listed
     // Nothing must be created when the outbox is not mounted.
     try task.run.staging.checkPresence()
@@ -185,6 +188,7 @@ struct JobPlanner: Sendable {
     let snapshot: String
     let isResumed: Bool
     var isReplacement = false
+    var isUnwanted = false
     let isCancelled: () -> Bool
     var listed: (LedgerJob, JobManifest) -> Void = { _, _ in }
   }
@@ -248,7 +252,9 @@ struct JobPlanner: Sendable {
     if task.isReplacement { try index.prepareNames() }
     let total = try index.count()
     let sources = SourceCounts(total: total)
-    let recovery = Recovery(run: run, ledger: ledger, index: index, hasFailures: earlier.hasFailures, sources: sources)
+    let recovery = Recovery(
+      run: run, ledger: ledger, index: index, hasFailures: earlier.hasFailures, sources: sources,
+      givesUp: task.isUnwanted)
     let tally = try job.state == .accepted ? JobTally() : recovery.recover()
     if earlier.hasOutputs { try copyOutputs(of: job, to: index) }
     var start = isAccepted ? try self.start(of: job, run, index, isReplacement: task.isReplacement) : Plan.Start()

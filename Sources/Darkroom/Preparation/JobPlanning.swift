@@ -24,6 +24,8 @@ final class JobPlanning: Sendable {
     var isReplacement = false
     /// Whether the source is a live run of this process that was planned before. Default: false.
     var isAccepted = false
+    /// Whether the job is planned only to be cancelled. Default: false.
+    var isUnwanted = false
     /// The list that this process has downloaded from the run's source, until the ledger has it. Default: nil.
     var fetched: JobPlanner.Fetched?
   }
@@ -106,8 +108,7 @@ final class JobPlanning: Sendable {
       return .planned(
         try planner.plan(
           job, manifest, number: number, isResumed: isResumed, isReplacement: request.isReplacement,
-          isCancelled: isCancelled,
-          listed: listed))
+          isUnwanted: request.isUnwanted, isCancelled: isCancelled, listed: listed))
     } catch is CancellationError {
       return .cancelled
     } catch let superseded as SupersededRun {

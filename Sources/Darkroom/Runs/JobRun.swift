@@ -227,10 +227,10 @@ struct JobRun {
   }
 
   /// Records a pause, or its end.
-  /// - Returns: The change for the ledger; nil while the job is not in it.
+  /// - Returns: The change for the ledger; nil while the job is not in it, or when the pause is left out.
   mutating func record(_ pause: LedgerPause) -> LedgerChange? {
     guard let accepted else { return nil }
-    return .pause(pauseLog.record(pause.clipped(to: accepted.manifest.accepted)), run: accepted.job.runID)
+    return pauseLog.record(pause.clipped(to: accepted.manifest.accepted)).map { .pause($0, run: accepted.job.runID) }
   }
 }
 

@@ -53,6 +53,10 @@ extension RunTable {
     } else {
       queue.removed(reporting.plan.manifest)
     }
+    for path in outcome.movedAway {
+      let what = "a file that somebody else has put into the job's folder under the name of a document is \(path) now"
+      effects.append(.observe(.warning(what, job: run.name)))
+    }
     let isAccepted = outcome.job.state != .succeeded && context.acceptedFailures?.accepts(outcome.job) == true
     let isEmptyFailure = context.failsEmpty && outcome.job.state == .succeeded && outcome.job.counts.total == 0
     if isEmptyFailure {

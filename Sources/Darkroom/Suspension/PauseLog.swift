@@ -1,7 +1,8 @@
 import Ledger
 
 /// The pauses of one run, as its report and the ledger have them. A lock that is created and removed repeatedly would fill both:
-/// pauses of one cause between which less than `spacing` passes are one, and a cause that has many adds to its last.
+/// pauses of one cause between which less than `spacing` passes are one, and a cause that has many adds to its last. Beyond
+/// `totalLimit`, pauses are left out.
 struct PauseLog: Equatable {
   /// The least time between two pauses of one cause, in milliseconds.
   static let spacing = 2000
@@ -9,12 +10,15 @@ struct PauseLog: Equatable {
   /// How many pauses of one cause and lock are kept apart.
   static let limit = 100
 
+  /// How many pauses a run has at most.
+  static let totalLimit = 1000
+
   /// By their beginning.
   private(set) var pauses: [LedgerPause] = []
 
   /// Adds a pause, or its end.
-  /// - Returns: The pause as it is now, with the beginning under which the ledger has it.
-  mutating func record(_ pause: LedgerPause) -> LedgerPause {
+  /// - Returns: The pause as it is now, with the beginning under which the ledger has it; nil when it is left out.
+  mutating func record(_ pause: LedgerPause) -> LedgerPause? {
     let same = pauses.indices.filter { (pauses[$0].cause, pauses[$0].lock) == (pause.cause, pause.lock) }
     if let place = same.first(where: { pauses[$0].began == pause.began }) {
       pauses[place] = pause
@@ -23,6 +27,7 @@ struct PauseLog: Equatable {
     guard let place = same.last(where: { pauses[$0].began < pause.began }),
       Self.isClose(pauses[place], pause) || same.count >= Self.limit
     else {
+      guard pauses.count < Self.totalLimit else { return nil }
       let place = pauses.firstIndex { $0.began > pause.began } ?? pauses.endIndex
       pauses.insert(pause, at: place)
       return pause

@@ -19,8 +19,14 @@ struct PauseTracker {
   /// Whether there is a cause, and none of another kind.
   func isPaused(onlyBy kind: String) -> Bool { isPaused && current.values.allSatisfy { $0.cause.kind == kind } }
 
-  /// The causes that hold now, in words.
-  var description: String { current.values.map(\.cause.description).sorted().joined(separator: ", ") }
+  /// The causes that hold now, in words: a few, and how many more.
+  var description: String {
+    let causes = current.values.map(\.cause.description).sorted()
+    let shown = causes.prefix(Self.shownCauses).joined(separator: ", ")
+    return causes.count > Self.shownCauses ? "\(shown) and \(causes.count - Self.shownCauses) more" : shown
+  }
+
+  private static let shownCauses = 5
 
   /// Updates the causes that hold now.
   mutating func update(_ causes: [PauseCause], at now: Int) -> Change {

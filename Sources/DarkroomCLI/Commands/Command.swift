@@ -94,7 +94,7 @@ extension Settings {
       default: nil
       }
     guard let refusal else { return name }
-    let shown = name.count > 60 ? name.prefix(60) + "…" : name[...]
+    let shown = name.shortened(to: 60)
     throw UsageError("--name \"\(shown)\" is not a name for a file in the inbox: \(refusal)")
   }
 }

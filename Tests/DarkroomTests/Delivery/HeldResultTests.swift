@@ -96,4 +96,23 @@ struct HeldResultTests {
     #expect(deliveries.wait(records: 1).rows.map(\.state) == [.filtered])
     #expect(deliveries.text("job-1/images/entry 0.jpg") == "picture")
   }
+
+  @Test func `results of a job that is given up fail if they cannot be delivered, and others go on waiting`() throws {
+    let runs = try (1...2).map { try deliveries.run($0) }
+    let immutable = try runs.map { run in
+      try deliveries.root.makeFolder("out/\(run.job)/images")
+      return try ImmutableFolder(deliveries.root.file("out/\(run.job)/images"))
+    }
+    for run in runs { queue.deliver(try deliveries.filtered(0, of: run), isUrgent: false) }
+    while deliveries.wait(held: 1).held < 2 {}
+    queue.giveUp(run: 1)
+    let given = deliveries.wait(records: 1)
+    #expect(given.rows.map(\.state) == [.failed] && given.rows.first?.failure?.code == "io", "\(given.rows)")
+    #expect(given.committed.map(\.record.run.number) == [1])
+    #expect(try deliveries.ledger.intended(run: runs[0].runID).isEmpty)
+    for folder in immutable { folder.release() }
+    #expect(deliveries.wait(records: 1).rows.map(\.state) == [.filtered])
+    #expect(deliveries.text("job-2/images/entry 0.jpg") == "picture")
+    #expect(try deliveries.staged.isEmpty)
+  }
 }

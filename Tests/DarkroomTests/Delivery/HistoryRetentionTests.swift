@@ -148,4 +148,11 @@ import TestSupport
     try History(folder: JobFolder(path: outbox.root.file("out/other"), name: "other")).prune(keeping: 0)
     #expect(try outbox.root.names(in: "out") == ["job"])
   }
+
+  @Test func `a run stays beside whose files somebody else has put another manifest`() throws {
+    for number in 1...2 { try outbox.write("theirs", to: "history/\(Self.name(number))/manifest.txt") }
+    try prune(1)
+    #expect(try left == [1, 2, 6].map(Self.name))
+    #expect(outbox.text("history/\(Self.name(1))/manifest.txt") == "theirs")
+  }
 }

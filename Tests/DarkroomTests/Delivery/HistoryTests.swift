@@ -76,4 +76,17 @@ import TestSupport
     try history.putAside()
     #expect(try outbox.root.names(in: "out/job") == ["images"])
   }
+
+  @Test(arguments: [true, false])
+  func `a file that is called like another run's manifest stays where it is`(hasReport: Bool) throws {
+    try leaveRun(Self.earlier)
+    let manifest = #""manifest":{"file":"list.json","format":"json"},"#
+    try outbox.write(
+      "{\n\"job\":\"job\",\n\"run_id\":\"\(Self.earlier)\",\n\(manifest)\n\"entries\":[\n]}\n", to: "report.json")
+    if !hasReport { try Folder.removeFile(outbox.folder.report) }
+    try outbox.write("theirs", to: "manifest.csv")
+    try history.putAside()
+    #expect(outbox.text("manifest.csv") == "theirs")
+    #expect((outbox.text("manifest.json") == nil) == hasReport, "without a report neither is known to be the run's")
+  }
 }

@@ -107,4 +107,25 @@ import TestSupport
     let origin = try outbox.ledger.output(job: "job", target: "images/2.jpg")?.origin
     #expect(origin.flatMap(Provenance.init(text:))?.derived == [:] && origin != nil)
   }
+
+  @Test(.disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
+  func `a result that can never have its name fails, and does not keep its job from going on`() throws {
+    let index = try JobIndex(creating: .memory)
+    try index.fill { for position in 0..<2 { try index.insert(.sample(position)) } }
+    for position in 0..<2 {
+      let row = ReportRow.sample(position, state: .filtered, output: .sample(), source: .sample()).json.text
+      let delivery = try outbox.delivery("new", to: "images/\(position)/a.jpg", position: position)
+      let entry = LedgerEntry(position: position, delivery: delivery, row: row)
+      try outbox.ledger.commit([.intend(entry, run: Outbox.runID)])
+    }
+    let disk = try SmallDisk(over: outbox.root.makeFolder("out/job/images/0"), in: outbox.root, kilobytes: 64)
+    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover()
+    withExtendedLifetime(disk) {}
+    #expect(tally.counts.filtered == 1 && tally.counts.failed == 1)
+    var rows: [ReportRow] = []
+    try outbox.ledger.eachEndedPage(run: Outbox.runID) { rows += try $0.map { try ReportRow(parsing: $0.row) } }
+    #expect(rows[0].failure?.code == "io" && rows[0].failure?.message.contains("link") == true, "\(rows[0])")
+    #expect(outbox.text("images/1/a.jpg") == "new")
+    #expect(try outbox.staged.isEmpty)
+  }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import Glibc
 import Imaging
 import Ledger
 import System
@@ -81,5 +83,25 @@ import TestSupport
     let cleanup = OrphanCleanup(staging: try outbox.staging.open(), state: outbox.state)
     try cleanup.run(keeping: outbox.ledger.liveJobs(), ledger: outbox.ledger)
     #expect(try outbox.staged.count == report.documents.count)
+  }
+
+  @Test func `what somebody has put under the name of a document is kept, and the document has its name`() throws {
+    let found = try #require(try recorded())
+    let names = found.documents.map(\.target)
+    for name in names { try outbox.write("theirs", to: name) }
+    let moved = try found.place()
+    #expect(moved.map(Folder.name) == names)
+    for path in moved { #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs") }
+    #expect(try ReportHead(of: OpenFile(reading: target))?.runID == Outbox.runID)
+    try History(folder: outbox.folder).prune(keeping: 0)
+    #expect(try moved.allSatisfy { try FileStatus.exists($0) }, "they are no run's, and never removed")
+  }
+
+  @Test func `a document that has both names after a rename by a link is its own`() throws {
+    let found = try #require(try recorded())
+    let first = found.documents[0]
+    #expect(link(outbox.staging.path(first.staged), outbox.folder.file(first.target)) == 0)
+    #expect(try found.place().isEmpty)
+    #expect(try outbox.staged.isEmpty)
   }
 }

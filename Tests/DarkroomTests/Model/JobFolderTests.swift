@@ -74,4 +74,32 @@ import TestSupport
     #expect(throws: SystemError.self) { try History(folder: outbox.folder).putAside() }
     #expect(try elsewhere.names() == ["report.json"] && elsewhere.text("report.json") == "precious")
   }
+
+  @Test(
+    .disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")),
+    arguments: ["job", "job/history"] + Artifact.Kind.allCases.map { "job/" + $0.folder })
+  func `so does a folder on another file system, where nothing can be moved`(name: String) throws {
+    let disk = try SmallDisk(over: outbox.root.makeFolder("out/" + name), in: outbox.root, kilobytes: 64)
+    var changed: [String] = []
+    let obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare(changed: &changed) }
+    withExtendedLifetime(disk) {}
+    #expect(obstacle?.path == outbox.root.file("out/" + name))
+    #expect(obstacle?.description.contains("another file system") == true)
+  }
+
+  @Test(.disabled(if: SmallDisk.obstacle != nil, Comment(rawValue: SmallDisk.obstacle ?? "")))
+  func `so does a folder of the same file system that is mounted there`() throws {
+    try outbox.root.makeFolder("out/job/images")
+    #expect(mount(elsewhere.path, outbox.folder.file("images"), "", UInt(MS_BIND), nil) == 0)
+    defer { umount2(outbox.folder.file("images"), Int32(MNT_DETACH)) }
+    var changed: [String] = []
+    #expect(throws: FolderObstacle.self) { try outbox.folder.prepare(changed: &changed) }
+  }
+
+  @Test func `so does a file in the way of the history`() throws {
+    try outbox.write("theirs", to: "history")
+    var changed: [String] = []
+    let obstacle = #expect(throws: FolderObstacle.self) { try outbox.folder.prepare(changed: &changed) }
+    #expect(obstacle == FolderObstacle(path: outbox.folder.history, kind: .file))
+  }
 }

@@ -89,4 +89,15 @@ import TestSupport
     try outbox.root.makeFolder("out/job/report.json")
     #expect(throws: SystemError.self) { try ReportHead(of: OpenFile(reading: path)) }
   }
+
+  @Test func `the head of a report is read whatever its size`() throws {
+    let pauses = (0..<1000).map { number in
+      LedgerPause(
+        cause: "lock", lock: "\(number)", reason: String(repeating: "r", count: 2000), began: number, ended: 9000)
+    }
+    try write(Self.outcome(.partial), pauses: pauses)
+    let head = try ReportHead(of: OpenFile(reading: path))
+    #expect(head?.state == .partial && head?.runID == Outbox.runID)
+    #expect(try OpenFile(reading: path).status().size > 2_000_000)
+  }
 }

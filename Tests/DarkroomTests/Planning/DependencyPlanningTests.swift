@@ -168,4 +168,14 @@ import TestSupport
     jobs.finish(position)
     jobs.scheduler.dependencyEnded(PhotoRecord.ID(run: 1, position: position), hasSucceeded: true)
   }
+
+  @Test func `an index that is used again has no results and failures of a job before`() throws {
+    let pool = JobIndexPool()
+    for _ in 0..<3 {
+      let index = try pool.take()
+      try index.prepareOutputs()
+      try index.prepareFailures()
+      pool.give(back: index)
+    }
+  }
 }

@@ -15,9 +15,9 @@ import Testing
   @Test mutating func `a lock that flickers is one pause, from its first beginning to its last end`() {
     var changed: Set<Int> = []
     for toggle in 0..<448 {
-      changed.insert(log.record(pause(1000 + toggle * 100)).began)
+      changed.insert(log.record(pause(1000 + toggle * 100))?.began ?? -1)
       #expect(log.pauses.last?.ended == nil)
-      changed.insert(log.record(pause(1000 + toggle * 100, 1050 + toggle * 100)).began)
+      changed.insert(log.record(pause(1000 + toggle * 100, 1050 + toggle * 100))?.began ?? -1)
     }
     #expect(log.pauses == [pause(1000, 1050 + 447 * 100)])
     #expect(changed == [1000], "the ledger has one row, too")
@@ -60,5 +60,14 @@ import Testing
     _ = log.record(pause("b.lock", 9000, 9500))
     _ = log.record(pause("a.lock", 1000, 1500))
     #expect(log.pauses.map(\.began) == [1000, 9000])
+  }
+
+  @Test mutating func `of many locks a thousand pauses are kept, with their ends`() {
+    for number in 0..<1500 {
+      let isKept = log.record(pause("\(number).lock", number)) != nil
+      #expect(isKept == (number < PauseLog.totalLimit))
+      _ = log.record(pause("\(number).lock", number, 9000))
+    }
+    #expect(log.pauses.count == PauseLog.totalLimit && log.pauses.allSatisfy { $0.ended == 9000 })
   }
 }

@@ -95,4 +95,11 @@ import TestSupport
     #expect(tracker.ended(since: 25).map(\.ended) == [30, 50])
     #expect(tracker.ended(since: 50).isEmpty)
   }
+
+  @Test func `of many causes a few are named, and the others counted`() {
+    var tracker = PauseTracker()
+    _ = tracker.update(
+      (1...9).map { PauseCause.lock(Lock(name: "\($0).lock", path: folder.file("\($0).lock"))) }, at: 0)
+    #expect(tracker.description == "1.lock, 2.lock, 3.lock, 4.lock, 5.lock and 4 more")
+  }
 }
