@@ -22,7 +22,7 @@ import Testing
     Step("fdatasync", "/ledger.sqlite>"), Step("fsync", "/job/entries.jsonl>"),
     // The report likewise, before the manifest is taken away.
     Step("fsync", "-report.json>", "-manifest>"), Step("fsync", "/STAGING>"), Step("fdatasync", "/ledger.sqlite>"),
-    Step("renameat", "/job>, \"report.json\""), Step("fsync", "/job>"),
+    Step("renameat2", "/job>, \"report.json\""), Step("fsync", "/job>"),
     Step("renameat2", "/.darkroom-done>, \"job.txt\""), Step("fdatasync", "/ledger.sqlite>"),
   ]
 
@@ -32,7 +32,7 @@ import Testing
     let log = folders.folder.file("calls")
     let words = (["run", "--filters", "sepia()"] + folders.options).map { "'\($0)'" }.joined(separator: " ")
     let run = try DarkroomProcess.run(
-      script: "strace -f -y -qq -s 400 -o '\(log)' -e trace=fsync,fdatasync,renameat,renameat2 darkroom \(words)",
+      script: "strace -f -y -qq -s 400 -o '\(log)' -e trace=fsync,fdatasync,renameat2 darkroom \(words)",
       in: folders.folder)
     #expect(run.status == 0, "\(run.error)")
     let staging = try #require(

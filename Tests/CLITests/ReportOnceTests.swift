@@ -41,12 +41,12 @@ import Testing
     try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
     let log = folders.folder.file("calls")
     let run = try DarkroomProcess.run(
-      script: "strace -f -y -qq -s 400 -o '\(log)' -e trace=fsync,renameat darkroom \(words(folders))",
+      script: "strace -f -y -qq -s 400 -o '\(log)' -e trace=fsync,renameat2 darkroom \(words(folders))",
       in: folders.folder)
     #expect(run.status == 0, "\(run.error)")
     let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
     let synced = calls.firstIndex { $0.contains("fsync(") && $0.contains("/job/entries.jsonl>") }
-    let renamed = calls.firstIndex { $0.contains("renameat(") && $0.contains("/job>, \"report.json\"") }
+    let renamed = calls.firstIndex { $0.contains("renameat2(") && $0.contains("/job>, \"report.json\"") }
     #expect(try #require(synced) < #require(renamed))
   }
 }

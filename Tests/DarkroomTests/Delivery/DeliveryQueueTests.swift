@@ -217,9 +217,11 @@ import TestSupport
     #expect(try deliveries.staged.isEmpty)
   }
 
-  @Test func `a report whose name is a folder's fails its job alone, and is delivered once that is gone`() throws {
+  @Test(.disabled(if: ImmutableFolder.obstacle != nil, Comment(rawValue: ImmutableFolder.obstacle ?? "")))
+  func `a report whose name cannot be freed fails its job alone, and is delivered once it can`() throws {
     let runs = try (1...3).map { try deliveries.run($0) }
-    try deliveries.root.makeFolder("out/job-2/report.json")
+    for name in ["report.json", "history"] { try deliveries.root.makeFolder("out/job-2/" + name) }
+    let history = try ImmutableFolder(deliveries.root.file("out/job-2/history"))
     let reports = try runs.prefix(2).map { try deliveries.report($0) }
     let record = try deliveries.filtered(0, of: runs[2])
     try deliveries.hold()
@@ -235,7 +237,7 @@ import TestSupport
     #expect(live.first { $0.runID == "run-0002" }?.state == .finishing)
     #expect(try deliveries.jobs == ["run-0002.txt", "run-0003.txt"])
 
-    try FileManager.default.removeItem(atPath: deliveries.root.file("out/job-2/report.json"))
+    history.release()
     queue.deliver(try deliveries.report(runs[1]))
     #expect(try deliveries.wait(reports: 1).reported[2]?.get().job.state == .succeeded)
     #expect(try ReportHead(of: OpenFile(reading: runs[1].folder.report))?.runID == "run-0002")
