@@ -26,7 +26,9 @@ struct ShardRunAction {
       number = try Self.index(invocation.settings, in: shards)
     }
     if invocation.settings.configuration.prune {
-      throw UsageError("shard run takes no --prune: the results of other shards are not its own")
+      let origin = invocation.settings.origins["prune"] ?? "--prune"
+      let remedy = origin == "--prune" ? "" : "; --prune=off turns off \(origin)"
+      throw UsageError("shard run takes no --prune: the results of other shards are not its own" + remedy)
     }
     // In the environment or the file they may be meant for other commands.
     for name in ["notify", "exec"] where invocation.settings.origins[name] == "--" + name {

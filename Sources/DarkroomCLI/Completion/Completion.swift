@@ -26,7 +26,7 @@ struct Completion {
 
   private let commands: [any Command]
   private let environment: [String: String]
-  /// The option whose value is at the cursor.
+  /// The option whose value is at the cursor; that of a flag follows after a `=` only.
   private var valued: Option?
   /// The command, and its operands before the cursor.
   private var operands: [String] = []
@@ -74,7 +74,7 @@ struct Completion {
   }
 
   var answer: Answer {
-    if let valued { return answer(WordSyntax(usage: valued.valueName ?? "")) }
+    if let valued { return answer(WordSyntax(usage: valued.valueName ?? "on|off")) }
     if current.hasPrefix("-"), !areOptionsEnded { return .words(options) }
     guard let name = operands.first else { return .words(commandNames) }
     guard let command = commands.first(where: { $0.name == name }) else { return .words([]) }
