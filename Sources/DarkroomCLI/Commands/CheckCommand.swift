@@ -48,7 +48,7 @@ struct CheckCommand: Command {
           })
       } catch let error as StopError {
         guard case .missing = error else { throw error }
-        invocation.console.warn("\(error)")
+        invocation.console.fail("\(error)")
         isMissing = true
         continue
       }

@@ -36,6 +36,20 @@ struct Arguments: Equatable {
     if command == nil, !operands.isEmpty { command = operands.removeFirst() }
   }
 
+  /// The words that are no options or their values, of a command line that may have mistakes.
+  static func operands(in words: [String]) -> [String] {
+    var (operands, rest): ([String], ArraySlice<String>) = ([], words[...])
+    while let word = rest.popFirst() {
+      if word == "--" { return operands + rest }
+      if word == "-" || !word.hasPrefix("-") {
+        operands.append(word)
+      } else if OptionTable.option(named: String(word.dropFirst(2)))?.valueName != nil {
+        _ = rest.popFirst()
+      }
+    }
+    return operands
+  }
+
   private mutating func parseLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts.first ?? "")
