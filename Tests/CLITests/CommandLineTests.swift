@@ -19,7 +19,10 @@ import Testing
     (["run", "--chroma", "422"], "--chroma must be one of 420, 444"),
     (["run", "--jpeg-coding", "progresive"], "did you mean \"progressive\""),
     (["run", "--png-palette", "on"], "--png-palette must be one of off, lossless"),
-    (["run", "--notify", "ftp://u:p@h/"], "--notify must be an http or https URL"),
+    (
+      ["run", "--notify", "ftp://u:p@h/"],
+      "--notify must be an http or https URL, such as https://hooks.example/darkroom, not one with another scheme\n"
+    ),
     (["watch", "--notify", "hooks.example/a"], "--notify must be an http or https URL"),
     (["status", "--exec", "f"], "--exec is for the commands run, watch"),
     (["run", "--downloads"], "--downloads needs a value"),
