@@ -315,6 +315,7 @@ import Testing
       told.contains("must be a whole number from 1 to 100, not ") && told.contains("; write it as a number: 80\n"))
     #expect(try applied(#"{"qualty": 11}"#).contains("did you mean \"quality\""))
     #expect(try applied(#"{"quality": 0}"#).contains("\"quality\" must be a whole number from 1 to 100"))
+    #expect(try applied("\u{feff}" + file).contains(#""quality":11"#), "a byte-order mark")
     #expect(try applied(#"{"quality": {}}"#).contains("must be a string"))
     #expect(try applied(#"{"quality": 1,"#).contains("line 1"))
     #expect(try DarkroomCommand.run(["filters", "--config", config + ".none"]).status == 66)
