@@ -33,6 +33,7 @@ import Testing
     (["run", "--format", "jepg"], "did you mean \"jpeg\""),
     (["run", "--filters", "sepai(1)"], "sepia"),
     (["run", "--filters", "url(#f)"], "not available in this version"),
+    (["run", "--filters", "sepia(calc(1/2))"], "calc() is not available in this version"),
     (["run", "--allow-net", "10.0.0.0/99"], "10.0.0.0/99"),
     (["run", "--max-bytes", "12Q"], "12Q"),
     (["run", "--settle", "-1"], "seconds"),
