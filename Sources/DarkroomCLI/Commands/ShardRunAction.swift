@@ -10,6 +10,9 @@ struct ShardRunAction {
   /// The only shard to do; nil for all.
   private let number: Int?
 
+  /// The options of `run` that do not concern shards.
+  static let refused = ["prune", "notify", "exec"]
+
   init(_ invocation: Invocation, _ operands: [String]) throws {
     self.invocation = invocation
     guard let path = operands.first, operands.count <= 2 else {

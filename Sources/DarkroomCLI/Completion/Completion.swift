@@ -99,8 +99,11 @@ struct Completion {
 
   /// The options of the command, or all of them; without those that are given already and cannot be repeated.
   private var options: [Candidate] {
+    let command = operands.first ?? ""
+    let action = command == "shard" ? operands.dropFirst().first : nil
     let taken = OptionTable.all.filter { option in
-      option.isListed(for: operands.first ?? "") && (option.isRepeatable || !given.contains(option.name))
+      let isListed = action.flatMap { ShardCommand.isListed(option, for: $0) } ?? option.isListed(for: command)
+      return isListed && (option.isRepeatable || !given.contains(option.name))
     }
     let all = taken.map { (letter: $0.letter, name: $0.name, summary: $0.summary) } + OptionTable.informational
     return all.flatMap { letter, name, summary in
