@@ -170,9 +170,8 @@ extension ShardPlan {
       return "  \(host.host): \(all) downloads at once, of which shards have \(shares)"
     }
     let more = cut.count - EventLog.shownProblems
-    return
-      ([head] + cut.prefix(EventLog.shownProblems) + (more > 0 ? ["  and \(more) more hosts; --json prints all"] : []))
-      .joined(separator: "\n")
+    let rest = more > 0 ? ["  and \(more.of("more host", "more hosts")); --json prints all"] : []
+    return ([head] + cut.prefix(EventLog.shownProblems) + rest).joined(separator: "\n")
   }
 }
 
