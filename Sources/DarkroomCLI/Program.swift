@@ -65,7 +65,7 @@ enum Program {
       try command is HelpCommand
       ? Settings(commandLine: arguments)
       : Settings(arguments, environment: environment, isOnlyLooking: command.isOnlyLooking)
-    format = settings.logFormat
+    format = LogFormat.isUsed(by: name, arguments.operands) ? settings.logFormat : .text
     let console = Console(
       verbosity: settings.verbosity, isJSON: settings.isJSON, output: output, errors: errors, format: format)
     // Later output, including an error message, comes after it.
@@ -80,7 +80,7 @@ enum Program {
 
   private static func hint(_ error: any Error, _ words: [String]) -> String? {
     guard error is UsageError else { return nil }
-    let command = words.first { !$0.hasPrefix("-") }.flatMap { try? CommandTable.command(named: $0) }
+    let command = Arguments.operands(in: words).first.flatMap { try? CommandTable.command(named: $0) }
     // The help of "help" does not list the commands.
     let topic = command.flatMap { $0 is HelpCommand ? nil : " " + $0.name }
     return "see \"darkroom help\(topic ?? "")\""

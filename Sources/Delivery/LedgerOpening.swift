@@ -134,20 +134,21 @@ package struct LedgerOpening {
 
   /// - Parameter damage: nil when the ledger was missing.
   private func notice(_ damage: (any Error)?, _ folder: String, _ rebuilt: LedgerRebuild.Result, lost: Int) -> String {
+    let reports = rebuilt.reports.of("report", "reports")
     var text: String
     if let damage {
       let why = if case .damaged(_, let why)? = damage as? LedgerError { why } else { "\(damage)" }
       text = """
         the ledger was damaged, and lies in \(folder) now (\(why)); a new one was made from \(rebuilt.rows) of its rows \
-        and \(rebuilt.reports) reports
+        and \(reports)
         """
     } else {
-      text = "the ledger was missing; a new one was made from \(rebuilt.reports) reports"
+      text = "the ledger was missing; a new one was made from \(reports)"
     }
     if lost > 0 {
       text += """
-        ; the manifests of \(lost) jobs that it lost lie \(damage == nil ? "in " + folder : "beside it"): those that are still \
-        in the inbox are processed anew
+        ; the manifests of \(lost.of("job", "jobs")) that it lost lie \(damage == nil ? "in " + folder : "beside it"): those \
+        that are still in the inbox are processed anew
         """
     }
     return text

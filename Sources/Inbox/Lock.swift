@@ -10,7 +10,7 @@ package struct Lock: Sendable, Hashable {
 
   /// Reads the reason of a lock. A lock without a readable reason is still a lock. Symbolic links are not followed,
   /// since a user who may create locks in the inbox may not be allowed to read every file that this process can.
-  init(name: String, path: String) {
+  package init(name: String, path: String) {
     self.name = name
     reason = Self.firstLine(of: try? OpenFile(reading: path, followingLinks: false))
   }

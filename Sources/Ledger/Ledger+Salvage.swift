@@ -83,6 +83,7 @@ extension Ledger {
   private static func checkRows(of table: LedgerTable, _ database: Database) throws {
     let count = try database.first("SELECT count(*) FROM \(table.name) WHERE NOT (\(table.isIntact))") { $0.integer(0) }
     guard let count, count > 0 else { return }
-    throw LedgerError.damaged(path: database.path, why: "\(count) rows of \(table.name) are not what was written")
+    let rows = count == 1 ? "1 row of \(table.name) is" : "\(count) rows of \(table.name) are"
+    throw LedgerError.damaged(path: database.path, why: rows + " not what was written")
   }
 }

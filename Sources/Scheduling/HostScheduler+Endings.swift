@@ -35,7 +35,11 @@ extension HostScheduler {
     hosts.loads[slot].excess += max(0, milliseconds - Self.usual)
     var hold: Double?
     switch answer {
-    case .served: hosts.loads[slot].throttle.served()
+    case .served:
+      let opening = HostChange(host: host, kind: .opened)
+      // It may have opened after failures as well.
+      let isReported = hosts.changes.contains { $0.host == host && $0.kind == .opened }
+      if hosts.loads[slot].throttle.served(began: began), !isReported { hosts.changes.append(opening) }
     case .refused(let asked):
       hold = hosts.loads[slot].throttle.refused(asked: asked, began: began, now: now, backoff: backoff)
     case .none: break

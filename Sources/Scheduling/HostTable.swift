@@ -243,7 +243,7 @@ package struct HostChange: Equatable, Sendable {
   package enum Kind: Equatable, Sendable {
     /// Its entries wait.
     case closed(HostBreaker.Failure)
-    /// It answers again.
+    /// It answers again, also after a hold for which it asked.
     case opened
     /// Its entries fail without being tried.
     case givenUp

@@ -19,6 +19,9 @@ package struct Throttle: Equatable, Sendable {
   /// The least time between two requests that a rule demands, whether or not the host refuses any; 0 for none.
   package var spacing = 0
 
+  /// Whether a hold has begun, and no request that was sent after its end has been answered.
+  private var isHeld = false
+
   /// When the last hold began.
   private var since = 0
   private var lastStarted = 0
@@ -53,12 +56,18 @@ package struct Throttle: Equatable, Sendable {
   package mutating func requested(now: Int) { lastRequest = now }
 
   /// Records an answer that is not a refusal.
-  package mutating func served() {
+  /// - Parameter began: When the entry that was answered started.
+  /// - Returns: Whether the host answers again after a hold.
+  @discardableResult package mutating func served(began: Int) -> Bool {
     refusals = 0
-    guard !isFree else { return }
+    // Answers to requests that were sent before the hold may arrive during it.
+    let isOver = isHeld && began >= until
+    if isOver { isHeld = false }
+    guard !isFree else { return isOver }
     room += 1
     interval *= Self.decay
     if interval < Self.shortest / 5 { (room, interval) = (.max, 0) }
+    return isOver
   }
 
   /// Records a refusal.
@@ -77,6 +86,7 @@ package struct Throttle: Equatable, Sendable {
     }
     let seconds = backoff.hold(asked: asked, refusals: refusals)
     until = max(until, now + Int((seconds * 1000).rounded(.up)))
+    isHeld = true
     return isNew ? seconds : nil
   }
 }

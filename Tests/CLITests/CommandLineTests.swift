@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import DarkroomCLI
+
 @Suite(.blocking) struct CommandLineTests {
   static let mistakes: [(words: [String], says: String)] = [
     ([], "a command is needed"),
@@ -17,7 +19,10 @@ import Testing
     (["run", "--chroma", "422"], "--chroma must be one of 420, 444"),
     (["run", "--jpeg-coding", "progresive"], "did you mean \"progressive\""),
     (["run", "--png-palette", "on"], "--png-palette must be one of off, lossless"),
-    (["run", "--notify", "ftp://u:p@h/"], "--notify must be an http or https URL"),
+    (
+      ["run", "--notify", "ftp://u:p@h/"],
+      "--notify must be an http or https URL, such as https://hooks.example/darkroom, not one with another scheme\n"
+    ),
     (["watch", "--notify", "hooks.example/a"], "--notify must be an http or https URL"),
     (["status", "--exec", "f"], "--exec is for the commands run, watch"),
     (["run", "--downloads"], "--downloads needs a value"),
@@ -28,10 +33,13 @@ import Testing
     (["run", "--format", "jepg"], "did you mean \"jpeg\""),
     (["run", "--filters", "sepai(1)"], "sepia"),
     (["run", "--filters", "url(#f)"], "not available in this version"),
+    (["run", "--filters", "sepia(calc(1/2))"], "calc() is not available in this version"),
     (["run", "--allow-net", "10.0.0.0/99"], "10.0.0.0/99"),
     (["run", "--max-bytes", "12Q"], "12Q"),
     (["run", "--settle", "-1"], "seconds"),
-    (["run", "--create=yes"], "takes no value"),
+    (["run", "--prune=never"], "--prune must be 1, true, yes or on, or else 0, false, no or off; not \"never\""),
+    (["run", "--no-prune"], "unknown option \"--no-prune\"; did you mean \"--prune=off\"?"),
+    (["status", "--prune=off"], "--prune is for the commands run, watch, doctor, not for status"),
     (["run", "-x"], "unknown option \"-x\""),
     (["run", "-filters", "none"], "unknown option \"-filters\"; did you mean \"--filters\"?"),
     (["run", "-filters=none"], "did you mean \"--filters\"?"),
@@ -93,6 +101,27 @@ import Testing
       let file = try DarkroomCommand.run(["check", "job.json", "--config", "config"], in: folder)
       #expect(file.output == run.output)
     }
+  }
+
+  @Test(arguments: OptionTests.flags)
+  func `the command line turns off what the environment and the configuration file turn on`(name: String) throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("{\"\(name)\": true}", as: "config.json")
+    func value(_ words: [String], _ environment: [String: String]) throws -> Bool? {
+      let settings = try Settings(Arguments(["run", "--config", file] + words), environment: environment)
+      return OptionTests.value(of: name, in: settings)
+    }
+    let variable = "DARKROOM_" + name.uppercased().replacing("-", with: "_")
+    #expect(try value([], [:]) == true)
+    #expect(try value([], [variable: "off"]) == false)
+    for word in ["off", "False", "no", "0", ""] {
+      #expect(try value(["--\(name)=\(word)"], [variable: "1"]) == false, "\(word)")
+    }
+    for word in ["on", "YES", "true", "1"] {
+      #expect(try value(["--\(name)=\(word)"], [variable: "off"]) == true, "\(word)")
+    }
+    #expect(try value(["--\(name)=off", "--\(name)"], [:]) == true, "the last one counts")
+    #expect(try value(["--\(name)", "--\(name)=off"], [:]) == false, "the last one counts")
   }
 
   @Test func `a word that turns nothing on or off is refused with those that do, all of them documented`() throws {

@@ -315,6 +315,7 @@ import Testing
       told.contains("must be a whole number from 1 to 100, not ") && told.contains("; write it as a number: 80\n"))
     #expect(try applied(#"{"qualty": 11}"#).contains("did you mean \"quality\""))
     #expect(try applied(#"{"quality": 0}"#).contains("\"quality\" must be a whole number from 1 to 100"))
+    #expect(try applied("\u{feff}" + file).contains(#""quality":11"#), "a byte-order mark")
     #expect(try applied(#"{"quality": {}}"#).contains("must be a string"))
     #expect(try applied(#"{"quality": 1,"#).contains("line 1"))
     #expect(try DarkroomCommand.run(["filters", "--config", config + ".none"]).status == 66)
@@ -368,6 +369,30 @@ import Testing
     #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
     try watch.stop()
     #expect(try String(decoding: folders.contents("job/report.json"), as: UTF8.self).contains("invert(1)"))
+  }
+
+  @Test func `after SIGHUP what is printed is what the configuration says then`() throws {
+    let folders = try DarkroomFolders()
+    let config = folders.folder.file("config.json")
+    try Data("{}".utf8).write(to: URL(fileURLWithPath: config))
+    let watch = try folders.watch(["--config", config, "--filters", "none"])
+    try Data(#"{"log-format": "json", "json": true, "verbose": true}"#.utf8).write(to: URL(fileURLWithPath: config))
+    watch.send(SIGHUP)
+    #expect(try watch.waitForLine(containing: #""message":"the configuration was reloaded""#) != nil)
+    try folders.drop("one.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: #""entry":"coffee""#) != nil, "verbose")
+    #expect(try watch.waitForLine(containing: "succeeded: ") != nil)
+    try Data(#"{"log-format": "logfmt"}"#.utf8).write(to: URL(fileURLWithPath: config))
+    watch.send(SIGHUP)
+    #expect(try watch.waitForLine(containing: #"message="the configuration was reloaded""#) != nil)
+    try folders.drop("two.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "job=two message=\"succeeded: ") != nil)
+    let finished = try watch.stop()
+    #expect(!finished.error.contains("entry=coffee"), "no longer verbose: \(finished.error)")
+    let output = finished.output.split(separator: "\n")
+    #expect(output.first?.contains(#""event":"configured""#) == true, "\(output)")
+    #expect(output.last?.hasSuffix("/two/report.json") == true, "\(output)")
+    #expect(output.count { $0.hasPrefix("/") } == 1, "\(output)")
   }
 
   @Test func `however often watch reads its configuration again, it does not get more threads`() throws {

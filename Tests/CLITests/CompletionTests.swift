@@ -35,6 +35,23 @@ import Testing
     #expect(longOptions(answer(command, "--outbox=a", "--")) == expected.filter { $0 != "--outbox" })
   }
 
+  @Test(arguments: [
+    ("run", ["--filters", "--downloads", "--by-index", "--inbox"], ["--shards", "--partial", "--notify", "--prune"]),
+    ("split", ["--shards", "--by", "--name", "--json"], ["--filters", "--by-index", "--gallery"]),
+    ("merge", ["--partial", "--gallery", "--outbox"], ["--shards", "--filters"]),
+    ("status", ["--claim-timeout", "--json"], ["--shards", "--filters"]),
+  ])
+  func `each action of shard has its own options`(action: String, taken: [String], others: [String]) {
+    let words = Set(words(answer("shard", action, "--")))
+    #expect(words.isSuperset(of: taken) && words.isDisjoint(with: others), "\(words)")
+  }
+
+  @Test(arguments: OptionTable.all.filter { $0.valueName == nil })
+  func `an option without a value is turned on or off after a =`(option: DarkroomCLI.Option) {
+    #expect(words(answer("run", option.longName + "=")) == ["on", "off"].map { option.longName + "=" + $0 })
+    #expect(answer("run", option.longName, "") == .files)
+  }
+
   @Test func `an option that may be given again is offered again`() {
     #expect(words(answer("run", "--allow-net", "::1", "--")).contains("--allow-net"))
   }

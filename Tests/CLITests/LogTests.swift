@@ -64,6 +64,37 @@ import Testing
     #expect(object["level"] == "error" && object["message"]?.contains("--downloads") == true)
   }
 
+  @Test func `a file that check cannot read is an error in systemd's journal`() throws {
+    let script = """
+      exec 2>log
+      JOURNAL_STREAM=$(stat -Lc %d:%i /dev/stderr) darkroom check missing.json
+      """
+    _ = try DarkroomProcess.run(script: script, in: folders.folder).expect(status: 66)
+    #expect(try String(contentsOfFile: folders.folder.file("log"), encoding: .utf8).hasPrefix("<3>"))
+  }
+
+  static let withoutLog = [
+    ["add", "nosuch.txt"], ["wait", "../a"], ["cancel"], ["status", "--bogus"], ["check", "nosuch.txt"],
+    ["shard", "split", "nosuch.txt", "shards", "--shards", "2"], ["rnu"], [],
+  ]
+
+  @Test(arguments: withoutLog)
+  func `what commands without a log say is text, whatever the environment says`(words: [String]) throws {
+    let config = try folders.folder.write(#"{"log-format": "json"}"#, as: "config.json")
+    for environment in [["DARKROOM_LOG_FORMAT": "json"], ["DARKROOM_CONFIG": config]] {
+      let run = try DarkroomCommand.run(words, in: folders.folder, environment: environment)
+      #expect(run.status != 0 && run.error.hasPrefix("darkroom: "), "\(run.error)")
+    }
+  }
+
+  @Test(arguments: [
+    ["run", "nosuch.txt"], ["--inbox", "add", "watch", "x"], ["doctor", "x"], ["shard", "run", "nosuch"],
+  ])
+  func `what commands with a log say is in the form that the environment names`(words: [String]) throws {
+    let run = try DarkroomCommand.run(words, in: folders.folder, environment: ["DARKROOM_LOG_FORMAT": "json"])
+    #expect(run.status != 0 && run.error.hasPrefix("{"), "\(run.error)")
+  }
+
   @Test func `systemd's journal gets priorities, and no times of its own`() throws {
     try folders.drop("cats.txt", Self.list)
     let script = """

@@ -4,6 +4,35 @@ import Testing
 @testable import Model
 
 @Suite struct OptionTests {
+  /// The options without a value that `run` takes.
+  static let flags = ["refresh", "json", "keep-originals", "prune", "fail-empty", "create", "quiet", "verbose"]
+
+  /// Whether one of them is on.
+  static func value(of flag: String, in settings: Settings) -> Bool {
+    switch flag {
+    case "refresh": settings.configuration.refresh
+    case "json": settings.isJSON
+    case "keep-originals": settings.configuration.keepOriginals
+    case "prune": settings.configuration.prune
+    case "fail-empty": settings.configuration.failEmpty
+    case "create": settings.create
+    case "quiet": settings.verbosity == .quiet
+    default: settings.verbosity == .verbose
+    }
+  }
+
+  @Test func `those are all options without a value that a configuration file may turn on`() {
+    #expect(Set(Self.flags) == Set(OptionTable.general.filter { $0.valueName == nil }.map(\.name)))
+  }
+
+  @Test func `another outbox is accepted by --create only while it is on, and not by the environment`() throws {
+    let environment = ["XDG_CONFIG_HOME": "/nowhere", "DARKROOM_CREATE": "1"]
+    for (words, isAccepted) in [(["--create"], true), (["--create=on"], true), (["--create=off"], false), ([], false)] {
+      let settings = try Settings(Arguments(["run"] + words), environment: environment)
+      #expect(settings.configuration.replacesOutbox == isAccepted, "\(words)")
+    }
+  }
+
   @Test func `a default that the help prints is a value that the option takes`() throws {
     let values = OptionTable.all.compactMap { option -> (DarkroomCLI.Option, String)? in
       guard case .value(let text) = option.defaultValue else { return nil }

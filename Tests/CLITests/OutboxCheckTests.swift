@@ -70,6 +70,13 @@ import Testing
     }
   }
 
+  @Test func `runs are in the order of their names, also when the clock was set back between them`() throws {
+    let script = "report(lambda value: value.update(started_at='9999', finished_at='9999'), earlier() + '/report.json')"
+    _ = try TestPython.run(OutboxDamage.prelude + script, [folders.outbox, folders.inbox])
+    let (status, result) = try check()
+    #expect(status == 0 && result.ok, "\(result.problems)")
+  }
+
   @Test func `every kind of problem has an outbox that is broken so`() throws {
     let kinds = try DarkroomProcess.run(script: "\(Self.program) --kinds", in: folders.folder).output
     let names = kinds.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }

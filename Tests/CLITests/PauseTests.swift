@@ -29,6 +29,20 @@ import Testing
     #expect(try folders.inboxNames() == [])
   }
 
+  @Test func `pause keeps another party's reason, and says how to change it`() throws {
+    let folders = try DarkroomFolders()
+    func pause(_ reason: String) throws -> String {
+      try DarkroomCommand.run(["pause", "x", "--reason", reason, "--inbox", folders.inbox]).expect(status: 0).error
+    }
+    let lock = folders.inbox + "/x.lock"
+    #expect(try !pause("first").contains("keeps"))
+    let told = try pause("second")
+    #expect(told.contains("\(lock) keeps its reason, \"first\"; to change it, write another first line"), "\(told)")
+    #expect(told.contains("already paused by \(lock)"))
+    #expect(try String(contentsOfFile: lock, encoding: .utf8) == "first\n")
+    #expect(try !pause("first").contains("keeps"))
+  }
+
   /// The calls that change a folder or a file, and whether a lock is there already.
   static let killed = ["write", "linkat", "rename,renameat,renameat2", "unlink,unlinkat", "ftruncate"].flatMap {
     calls in
@@ -43,11 +57,11 @@ import Testing
         mkdir inbox
         for number in 1 2; do
           rm -f inbox/* inbox/.[!.]*
-          \(isThere ? "echo old >inbox/x.lock" : ":")
+          \(isThere ? "echo >inbox/x.lock" : ":")
           strace -f -o /dev/null -e trace=\(calls) -e inject=\(calls):signal=KILL:when=$number \\
             darkroom pause x --reason new --inbox inbox 2>/dev/null || true
           if ls -A inbox | grep -v '^x.lock$'; then exit 9; fi
-          [[ ! -e inbox/x.lock ]] || grep -qE '^(old|new)$' inbox/x.lock || exit 8
+          [[ ! -e inbox/x.lock ]] || grep -qE '^(|new)$' inbox/x.lock || exit 8
         done
         """, in: folder)
     #expect(run.status == 0, "\(run.output) \(run.error)")

@@ -72,6 +72,8 @@ import Testing
     #expect(requests.contains { $0.path.hasPrefix("/other") && $0.time > asked && $0.time < asked + 2 })
     let events = finished.output.split(separator: "\n").map(String.init)
     #expect(events.contains { $0.contains(#""event":"host-held""#) && $0.contains("\"host\":\"\(host)\"") })
+    let opened = events.filter { $0.contains(#""event":"host-opened""#) }
+    #expect(opened.count == 1 && opened[0].contains("\"host\":\"\(host)\""), "\(events)")
     let delays = events.filter { $0.contains(#""event":"entry-retry""#) }.compactMap {
       Double($0.split(separator: #""delay_s":"#).last?.prefix { $0.isNumber || $0 == "." } ?? "")
     }

@@ -256,7 +256,7 @@ import Testing
     try split("cats.txt", into: 2)
     _ = try work().expect(status: 0)
     let merged = try merge().expect(status: 0)
-    #expect(merged.error.contains("the ledger was missing; a new one was made from 1 reports") == isLost)
+    #expect(merged.error.contains("the ledger was missing; a new one was made from 1 report") == isLost)
     #expect(try run("cats") == Report.Counts(total: 2, filtered: 2, reused: 2))
     #expect(try run("cats", "--filters", "invert()") == Report.Counts(total: 2, filtered: 2))
     #expect(try run("other").reused == (earlier == .nothing ? 0 : 2))

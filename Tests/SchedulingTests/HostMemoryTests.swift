@@ -32,7 +32,7 @@ import Testing
     var throttle = refused(for: 1, at: 0)
     memory.keep(throttle, HostBreaker(), of: 1, now: 0)
     let held = memory.count
-    for _ in 0..<100 { throttle.served() }
+    for _ in 0..<100 { throttle.served(began: 0) }
     memory.keep(throttle, HostBreaker(), of: 1, now: 2000)
     let atLast = memory.count
     #expect((atFirst, held, atLast) == (0, 1, 0))

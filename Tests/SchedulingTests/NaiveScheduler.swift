@@ -133,7 +133,7 @@ struct NaiveScheduler {
     hosts[host]?.downloading -= 1
     hosts[host]?.spent += max(0, spent - HostScheduler.usual)
     switch answer {
-    case .served: hosts[host]?.throttle.served()
+    case .served: _ = hosts[host]?.throttle.served(began: began)
     case .refused(let asked):
       _ = hosts[host]?.throttle.refused(asked: asked, began: began, now: now, backoff: backoff)
     case .none: break

@@ -66,13 +66,23 @@ import Testing
     #expect(throttle.refusals == 1 && throttle.until == 30_014, "unless it says for how long")
   }
 
+  @Test func `a hold is over with the first answer to what was started after it, and once`() {
+    var throttle = Throttle()
+    _ = throttle.refused(asked: 1, began: 0, now: 10, backoff: Self.backoff)
+    // Enough of them make the host like any other.
+    let during = (0..<60).map { _ in throttle.served(began: 5) }
+    #expect(!during.contains(true) && throttle.isFree)
+    let after = (0..<2).map { _ in throttle.served(began: throttle.until) }
+    #expect(after == [true, false])
+  }
+
   @Test func `one probe comes first, then more, and in the end the host is like any other`() {
     var throttle = Throttle()
     _ = throttle.refused(asked: 1, began: 0, now: 0, backoff: Self.backoff)
     #expect(throttle.room == 1)
-    throttle.served()
+    throttle.served(began: 0)
     #expect(throttle.room == 2 && throttle.interval > 0)
-    for _ in 0..<40 { throttle.served() }
+    for _ in 0..<40 { throttle.served(began: 0) }
     #expect(throttle.room == .max && throttle.interval == 0)
   }
 }

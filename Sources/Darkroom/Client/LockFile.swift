@@ -30,16 +30,18 @@ package struct LockFile {
   // MARK: Creating
 
   /// The result of creating a lock.
-  package enum Creation {
+  package enum Creation: Equatable {
     case made
     /// The lock existed.
     case found
+    /// The lock existed, and keeps its reason, which is another one.
+    case foundReason(String)
     /// The lock existed, and cannot have a reason because it is a folder.
     case foundFolder
   }
 
   /// Creates the lock. It appears together with its reason. A killed process leaves no other file, on file systems that
-  /// support unnamed files. An existing lock keeps its reason unless there is a new one.
+  /// support unnamed files. An existing lock keeps its reason, which may be another party's, and gets one if it has none.
   /// - Parameter reason: The first line of the file; nil for none.
   package func create(reason: String?) throws(SystemError) -> Creation {
     let folder = try OpenFolder(inbox)
@@ -52,6 +54,7 @@ package struct LockFile {
       }
       if reason == nil { return .found }
       if found.kind == .folder { return .foundFolder }
+      if let kept = Lock(name: name, path: path).reason { return text == kept + "\n" ? .found : .foundReason(kept) }
       if found.kind == .file, found.links == 1, try rewrite(text, in: folder, found) { return .found }
       if try folder.status(of: name)?.identity.isSameNode(as: found.identity) == true {
         try replace(text, in: folder)

@@ -68,7 +68,7 @@ package enum HostEvent: Sendable {
   case held(seconds: Double, why: String)
   /// The host is failing. Its entries wait, except for one trial at a time.
   case closed(why: String)
-  /// The host, which was closed or given up, answers again.
+  /// The host, which was on hold, closed or given up, answers again.
   case opened
   /// The host has not answered for too long. Its entries fail without being tried, except for occasional trials.
   case givenUp(why: String)

@@ -2,6 +2,7 @@ import Darkroom
 import JobIndex
 import JSON
 import Model
+import Planning
 import Transfer
 
 struct CheckCommand: Command {
@@ -9,15 +10,25 @@ struct CheckCommand: Command {
   let operands = "MANIFEST…"
   let summary = "parse, validate and print the plan; exit with 65 if one would be rejected"
   let details = """
+    \(Self.plan)
+
+    The fields of an entry: \(Self.fields). \(Self.lists)
+    """
+
+  private static let plan = """
     Prints a line for each entry: its output, its recipe, its URL, the rule for its host and the entries that it comes after;
     and a warning if it would fail, as far as that can be told without a network: give the --allow-net and --file-root of
     the run. Takes all options of run that are no "options of one command"; those that make no difference are not listed here. - reads a manifest from standard input. Warns of columns that are nearly fields, and of a table's encoding.
     Of many problems, only the first ten are printed. A manifest that cannot be read does not keep others from being
     checked. Names, also in "after", are those of a job's first run. With --json, prints an object for each manifest, with
     "state" and all of these, and one for each of its entries, with "url" and, instead of the warning, "error". Nothing is
-    downloaded or created. The fields of an entry: url, name, key, filters, format, quality, priority, checksum, after (names
-    of entries that must succeed first), variants (several results of one download), method, headers, body, form, metadata.
-    A .json or .plist that is {"source": URL, "defaults": {…}} takes its entries from a list at that URL, or from the files
+    downloaded or created.
+    """
+
+  private static let fields = EntryField.all.map(\.name).joined(separator: ", ")
+
+  private static let lists = """
+    "darkroom help manifest" describes them. A .json or .plist that is {"source": URL, "defaults": {…}} takes its entries from a list at that URL, or from the files
     of a folder beneath --file-root ("file:incoming/", "file:incoming/**/*.jpg"), which check lists.
     """
   let examples = [
@@ -48,7 +59,7 @@ struct CheckCommand: Command {
           })
       } catch let error as StopError {
         guard case .missing = error else { throw error }
-        invocation.console.warn("\(error)")
+        invocation.console.fail("\(error)")
         isMissing = true
         continue
       }

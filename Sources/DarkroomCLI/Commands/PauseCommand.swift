@@ -6,7 +6,7 @@ struct PauseCommand: Command {
   let summary = "suspend both queues: create INBOX/NAME.lock (default: pause.lock)"
   let details = """
     Running operations of all jobs finish, and no new ones start. Several locks may exist at once; the queues resume when the
-    last one is removed. An existing lock is no error. Without an instance, the next one waits for the lock.
+    last one is removed. An existing lock is no error, and keeps its reason, if it has one. Without an instance, the next one waits for the lock.
     """
   let examples = [
     "darkroom pause",
@@ -17,6 +17,9 @@ struct PauseCommand: Command {
     let (lock, console, settings) = (try invocation.lockFile(), invocation.console, invocation.settings)
     let creation = try lock.create(reason: settings.reason)
     if creation == .foundFolder { console.warn("\(lock.path) is a folder, which cannot hold a reason") }
+    if case .foundReason(let reason) = creation {
+      console.warn("\(lock.path) keeps its reason, \"\(reason)\"; to change it, write another first line into the file")
+    }
     console.note((creation == .made ? "paused by " : "already paused by ") + lock.path)
     if lock.isWatched == false {
       let shards = SharedOutbox(settings.outbox.path).jobs

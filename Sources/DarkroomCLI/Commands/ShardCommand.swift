@@ -17,8 +17,8 @@ struct ShardCommand: Command {
     --json, prints plan.json.
 
     shard run DIR claims the next shard that nobody does, one after another until none is left; shard run DIR K, or --by-index,
-    does one. Any number of processes may do so at once, on any machine that has DIR and the outbox. It takes the options of
-    run. Pictures go to the outbox, records to DIR/K; what has ended there is not done again, also when a machine is lost with its
+    does one. Any number of processes may do so at once, on any machine that has DIR and the outbox. It takes all
+    options of run but --prune, --notify and --exec, see "darkroom help run"; few of them are listed here. Pictures go to the outbox, records to DIR/K; what has ended there is not done again, also when a machine is lost with its
     state. Locks in the inbox pause all, cancel stops all. Exits with 0 when its shards are complete, whatever became of their
     entries, and with 75 when something is left.
 
@@ -58,12 +58,23 @@ struct ShardCommand: Command {
 
   /// - Throws: `UsageError` for an option on the command line that the action does not take.
   private func checkOptions(of action: String, _ settings: Settings) throws {
-    let taken = action == "merge" ? ["gallery", "accept-failures", "fail-empty"] : []
     let wrong = OptionTable.all.filter { settings.origins[$0.name] == $0.longName }.first { option in
-      if let takers = Self.actionsOfOptions[option.name] { return !takers.contains(action) }
-      return action != "run" && !option.isListed(for: name) && !taken.contains(option.name)
+      !Self.isTaken(option, by: action)
     }
     if let wrong { throw UsageError("shard \(action) does not take \(wrong.longName)") }
+  }
+
+  private static func isTaken(_ option: Option, by action: String) -> Bool {
+    if let takers = actionsOfOptions[option.name] { return takers.contains(action) }
+    let isOfMerge = action == "merge" && ["gallery", "accept-failures", "fail-empty"].contains(option.name)
+    return action == "run" || option.isListed(for: "shard") || isOfMerge
+  }
+
+  /// Whether completion lists an option for an action; nil when there is no such action.
+  static func isListed(_ option: Option, for action: String) -> Bool? {
+    guard actions.contains(action) else { return nil }
+    let isRefused = action == "run" && ShardRunAction.refused.contains(option.name)
+    return option.isTaken(by: "shard") && isTaken(option, by: action) && !isRefused
   }
 
   private func split(_ operands: [String], _ invocation: Invocation) throws -> ExitCode {
@@ -159,9 +170,8 @@ extension ShardPlan {
       return "  \(host.host): \(all) downloads at once, of which shards have \(shares)"
     }
     let more = cut.count - EventLog.shownProblems
-    return
-      ([head] + cut.prefix(EventLog.shownProblems) + (more > 0 ? ["  and \(more) more hosts; --json prints all"] : []))
-      .joined(separator: "\n")
+    let rest = more > 0 ? ["  and \(more.of("more host", "more hosts")); --json prints all"] : []
+    return ([head] + cut.prefix(EventLog.shownProblems) + rest).joined(separator: "\n")
   }
 }
 

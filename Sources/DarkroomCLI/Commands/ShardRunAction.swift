@@ -10,6 +10,9 @@ struct ShardRunAction {
   /// The only shard to do; nil for all.
   private let number: Int?
 
+  /// The options of `run` that do not concern shards.
+  static let refused = ["prune", "notify", "exec"]
+
   init(_ invocation: Invocation, _ operands: [String]) throws {
     self.invocation = invocation
     guard let path = operands.first, operands.count <= 2 else {
@@ -26,7 +29,9 @@ struct ShardRunAction {
       number = try Self.index(invocation.settings, in: shards)
     }
     if invocation.settings.configuration.prune {
-      throw UsageError("shard run takes no --prune: the results of other shards are not its own")
+      let origin = invocation.settings.origins["prune"] ?? "--prune"
+      let remedy = origin == "--prune" ? "" : "; --prune=off turns off \(origin)"
+      throw UsageError("shard run takes no --prune: the results of other shards are not its own" + remedy)
     }
     // In the environment or the file they may be meant for other commands.
     for name in ["notify", "exec"] where invocation.settings.origins[name] == "--" + name {

@@ -1,4 +1,5 @@
 import Darkroom
+import Synchronization
 
 struct WatchCommand: Command {
   let name = "watch"
@@ -20,12 +21,17 @@ struct WatchCommand: Command {
     }
     let signals = Signals(screen: invocation.console.screen)
     let service = ServiceManager(environment: invocation.settings.environment)
+    // Read on the thread of the signals, and applied where events are printed.
+    let reloaded = Mutex<Settings?>(nil)
     let retry = LocalRetry(limit: nil, wait: signals.wait) { invocation.console.handle(.warning($0)) }
     do {
       let configuration = try retry.run { try invocation.settings.resolved() }
       _ = try Darkroom.repairingLedger(
         configuration: configuration, retry: retry,
         observe: { event in
+          if case .configured = event, let settings = reloaded.withLock({ $0 }) {
+            invocation.console.configure(settings)
+          }
           invocation.console.handle(event)
           service.handle(event)
         }
@@ -45,7 +51,10 @@ struct WatchCommand: Command {
               service.reloading()
               configure {
                 defer { service.reloaded() }
-                return try reloadSettings().resolved()
+                let settings = try reloadSettings()
+                let configuration = try settings.resolved()
+                reloaded.withLock { $0 = settings }
+                return configuration
               }
             }))
         return try darkroom.watchInbox()

@@ -26,7 +26,7 @@ struct Completion {
 
   private let commands: [any Command]
   private let environment: [String: String]
-  /// The option whose value is at the cursor.
+  /// The option whose value is at the cursor; that of a flag follows after a `=` only.
   private var valued: Option?
   /// The command, and its operands before the cursor.
   private var operands: [String] = []
@@ -74,7 +74,7 @@ struct Completion {
   }
 
   var answer: Answer {
-    if let valued { return answer(WordSyntax(usage: valued.valueName ?? "")) }
+    if let valued { return answer(WordSyntax(usage: valued.valueName ?? "on|off")) }
     if current.hasPrefix("-"), !areOptionsEnded { return .words(options) }
     guard let name = operands.first else { return .words(commandNames) }
     guard let command = commands.first(where: { $0.name == name }) else { return .words([]) }
@@ -99,8 +99,11 @@ struct Completion {
 
   /// The options of the command, or all of them; without those that are given already and cannot be repeated.
   private var options: [Candidate] {
+    let command = operands.first ?? ""
+    let action = command == "shard" ? operands.dropFirst().first : nil
     let taken = OptionTable.all.filter { option in
-      option.isListed(for: operands.first ?? "") && (option.isRepeatable || !given.contains(option.name))
+      let isListed = action.flatMap { ShardCommand.isListed(option, for: $0) } ?? option.isListed(for: command)
+      return isListed && (option.isRepeatable || !given.contains(option.name))
     }
     let all = taken.map { (letter: $0.letter, name: $0.name, summary: $0.summary) } + OptionTable.informational
     return all.flatMap { letter, name, summary in

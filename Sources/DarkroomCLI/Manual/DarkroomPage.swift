@@ -12,7 +12,7 @@ enum DarkroomPage {
   static let precedence = """
     Options are also environment variables and keys of the configuration file: --per-host is DARKROOM_PER_HOST and "per-host".
     The exceptions are the "options of one command", which are neither, and --config, which is no key. The command line
-    overrides the environment, and the environment overrides the file.
+    overrides the environment, and the environment overrides the file: --prune=off turns off what they turn on.
     """
 
   static func page(_ groups: [CommandGroup]) -> ManualPage {
@@ -35,8 +35,8 @@ enum DarkroomPage {
     Manifests that are dropped into one folder, the inbox, become finished pictures and a report in another, the outbox. Every
     entry of a manifest is downloaded, or read from a folder, and filtered. `darkroom-manifest(5)` describes manifests,
     `darkroom-report(5)` the files in the outbox. While the inbox holds a file whose name ends in `.lock`, nothing is started.
-    Options may come before and after operands; `--` ends them, and a value follows after a space or a `=`. A command rejects
-    options that it does not take.
+    Options may come before and after operands; `--` ends them, and a value follows after a space or a `=`. An option without a
+    value may have `=on` or `=off`. A command rejects options that it does not take.
     """
 
   private static func commands(_ groups: [CommandGroup]) -> ManualPage.Chapter {

@@ -9,7 +9,7 @@ struct Arguments: Equatable {
   var wantsHelp = false
   var wantsVersion = false
 
-  /// An option and its value; empty for a flag.
+  /// An option and its value; `1` for a flag that is given without one.
   struct Given: Equatable {
     let name: String
     let value: String
@@ -36,6 +36,20 @@ struct Arguments: Equatable {
     if command == nil, !operands.isEmpty { command = operands.removeFirst() }
   }
 
+  /// The words that are no options or their values, of a command line that may have mistakes.
+  static func operands(in words: [String]) -> [String] {
+    var (operands, rest): ([String], ArraySlice<String>) = ([], words[...])
+    while let word = rest.popFirst() {
+      if word == "--" { return operands + rest }
+      if word == "-" || !word.hasPrefix("-") {
+        operands.append(word)
+      } else if OptionTable.option(named: String(word.dropFirst(2)))?.valueName != nil {
+        _ = rest.popFirst()
+      }
+    }
+    return operands
+  }
+
   private mutating func parseLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts.first ?? "")
@@ -44,8 +58,7 @@ struct Arguments: Equatable {
     guard let option = OptionTable.option(named: name) else { throw Self.unknown("--" + name) }
     let attached = parts.count == 2 ? String(parts[1]) : nil
     guard let valueName = option.valueName else {
-      guard attached == nil else { throw UsageError("--\(name) takes no value") }
-      return options.append(Given(name: name, value: ""))
+      return options.append(Given(name: name, value: attached ?? "1"))
     }
     guard let value = attached ?? rest.popFirst() else {
       throw UsageError("--\(name) needs a value: --\(name) \(valueName)")
@@ -56,12 +69,15 @@ struct Arguments: Equatable {
   private mutating func parseShort(_ letter: Character, of word: String) throws {
     if letter == "h" { return wantsHelp = true }
     guard let option = OptionTable.all.first(where: { $0.letter == letter }) else { throw Self.unknown(word) }
-    options.append(Given(name: option.name, value: ""))
+    options.append(Given(name: option.name, value: "1"))
   }
 
   /// - Parameter word: The option as given, with its dashes.
   private static func unknown(_ word: String) -> UsageError {
     let name = word.drop { $0 == "-" }.prefix { $0 != "=" }
+    if name.hasPrefix("no-"), let flag = OptionTable.option(named: String(name.dropFirst(3))), flag.valueName == nil {
+      return UsageError("unknown option \"\(word)\"; did you mean \"\(flag.longName)=off\"?")
+    }
     let nearest = NearestName.nearest(to: String(name), among: OptionTable.all.map(\.name) + ["help", "version"])
     return UsageError("unknown option \"\(word)\"" + (nearest.map { "; did you mean \"--\($0)\"?" } ?? ""))
   }

@@ -35,7 +35,7 @@ struct ConfigFile {
     self.path = path
     let data: Data
     do {
-      data = try OpenFile(reading: path).readAll()
+      data = Self.withoutMark(try OpenFile(reading: path).readAll())
     } catch let error as SystemError where error.cause == .permission && named == nil && !isNeeded {
       (obstacle, values, hosts, recipes) = ("\(error); it is not used", [], nil, NamedRecipes())
       return
@@ -57,6 +57,11 @@ struct ConfigFile {
     } catch let error as JSONError {
       throw UsageError("\(path): \(error.code == .empty ? "the file is empty" : "\(error)")")
     }
+  }
+
+  /// The text without the byte-order mark that some editors write.
+  private static func withoutMark(_ data: Data) -> Data {
+    data.starts(with: [0xef, 0xbb, 0xbf]) ? Data(data.dropFirst(3)) : data
   }
 
   private static func recipes(_ value: JSONValue, in path: String) throws -> NamedRecipes {

@@ -125,7 +125,7 @@ enum OptionTable {
       "how JPEG is coded; optimized and progressive make smaller files of the same pixels"),
     Option(
       "png-palette", \.configuration.output.pngPalette, .choice,
-      "whether PNG of at most 256 colours gets a palette; the pixels are the same"),
+      "whether PNG of at most 256 colours gets a palette, which mostly makes it smaller; the pixels are the same"),
     Option(
       "metadata", \.configuration.output.metadata, .choice, "which EXIF, XMP and IPTC metadata to keep"),
     Option(

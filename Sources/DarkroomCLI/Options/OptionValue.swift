@@ -2,7 +2,7 @@ import System
 
 /// How the value of an option is parsed and printed.
 struct OptionValue<Value: Sendable>: Sendable {
-  /// The value's name in the help, such as `SECONDS`; nil for a flag, which has none on the command line.
+  /// The value's name in the help, such as `SECONDS`; nil for a flag, which needs no value on the command line.
   let name: String?
 
   /// The range of values, for the help; nil when the name says enough.
@@ -46,8 +46,8 @@ struct OptionValue<Value: Sendable>: Sendable {
 }
 
 extension OptionValue where Value == Bool {
-  /// A flag has no value on the command line, which counts as `1`. In the environment and the file it is on with `1`,
-  /// `true`, `yes` or `on`, and off with `0`, `false`, `no`, `off` or nothing; letters' case is ignored.
+  /// A flag is on with `1`, `true`, `yes` or `on`, and off with `0`, `false`, `no`, `off` or nothing; letters' case is ignored.
+  /// On the command line it needs no value, which counts as `1`, and one follows after a `=` only.
   static var flag: OptionValue {
     OptionValue(name: nil) { text in
       switch text.lowercased() {
@@ -62,14 +62,14 @@ extension OptionValue where Value == Bool {
 }
 
 extension OptionValue where Value == Settings.Verbosity {
-  /// A flag that sets the level; when it is off, the level does not change.
+  /// A flag that sets the level; when it is off, another level does not change.
   static func flag(_ level: Value) -> OptionValue {
     OptionValue(name: nil) {
       try OptionValue<Bool>.flag.parse($0) ? level : .normal
     } text: { _ in
       nil
     } combined: {
-      $1 == .normal ? $0 : $1
+      $1 == .normal && $0 != level ? $0 : $1
     }
   }
 }

@@ -20,8 +20,6 @@ extension Settings {
     }
     if let root = environment["DARKROOM_TEST_KERNEL_ROOT"] { configuration.kernelRoot = root }
     let given = Set(arguments.options.map(\.name))
-    // In the environment or the configuration file it would apply to every start.
-    configuration.replacesOutbox = given.contains("create")
     let variables = try Self.variables(environment)
     self.environment = environment
     let option = arguments.options.last { $0.name == "config" }?.value
@@ -52,6 +50,8 @@ extension Settings {
       try apply(option, value, as: option.variable)
     }
     try applyOptions(arguments)
+    // In the environment or the configuration file it would apply to every start.
+    configuration.replacesOutbox = given.contains("create") && create
     configuration.notify?.secret = environment[Self.secretVariable].flatMap { $0.isEmpty ? nil : $0 }
     if let least = configuration.minPixels, least > configuration.maxPixels {
       let names = ["min-pixels", "max-pixels"].map { origins[$0] ?? "--" + $0 }
@@ -81,7 +81,7 @@ extension Settings {
           "--\(option.name) is for the command\(takers.count == 1 ? "" : "s") \(takers.joined(separator: ", ")), "
             + "not for \(command)")
       }
-      try apply(option, option.valueName == nil ? "1" : given.value, as: "--" + option.name)
+      try apply(option, given.value, as: "--" + option.name)
     }
   }
 

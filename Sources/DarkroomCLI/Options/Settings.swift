@@ -49,6 +49,7 @@ struct Settings: Sendable {
   /// Where each set option comes from, as messages call it: `--inbox`, `DARKROOM_INBOX`, `/etc/…: "inbox"`.
   var origins: [String: String] = [:]
   var verbosity = Verbosity.normal
+  /// The form of the log of the commands that have one, see `LogFormat.isUsed`.
   var logFormat = LogFormat.text
   /// Whether standard output is for machines.
   var isJSON = false

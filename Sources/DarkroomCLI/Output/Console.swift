@@ -8,8 +8,8 @@ import System
 /// Prints results (the path of each report, or events as JSON) on standard output, and the log on standard error: on a
 /// terminal with a progress display below it, elsewhere with the time on each line.
 final class Console {
-  private let verbosity: Settings.Verbosity
-  private let isJSON: Bool
+  private var verbosity: Settings.Verbosity
+  private var isJSON: Bool
   private let output: StandardOutput
 
   /// Standard error, if it is a terminal.
@@ -20,7 +20,7 @@ final class Console {
   private let sharesTerminal: Bool
 
   private var log: EventLog
-  private let form: LogForm
+  private var form: LogForm
 
   /// The summary to print at the end; nil without one.
   private var closing: ClosingSummary?
@@ -42,6 +42,15 @@ final class Console {
     log = EventLog(verbosity: verbosity, hasReportPaths: hasReportPaths)
     form = LogForm(format, on: errors)
     display = LiveDisplay(StatusProgress(), on: screen, isWanted: verbosity != .quiet && format == .text)
+  }
+
+  /// Prints what follows as other settings say. Call it where events are handled.
+  func configure(_ settings: Settings) {
+    (verbosity, isJSON) = (settings.verbosity, settings.isJSON)
+    log.verbosity = verbosity
+    log.hasReportPaths = !isJSON && Self.isSameFile(output.descriptor, screen.terminal.descriptor)
+    form = LogForm(settings.logFormat, on: screen.terminal)
+    display.isWanted = verbosity != .quiet && form.format == .text
   }
 
   func handle(_ event: Event) {

@@ -7,10 +7,10 @@ struct EventLog {
   /// The number of a manifest's problems that are logged: the first ones often cause the rest.
   static let shownProblems = 10
 
-  let verbosity: Settings.Verbosity
+  var verbosity: Settings.Verbosity
 
   /// Whether the reader of the log also gets the path of each report, so that lines need not repeat it.
-  let hasReportPaths: Bool
+  var hasReportPaths: Bool
 
   /// Whether a summary at the end names the failures.
   var hasSummary = false

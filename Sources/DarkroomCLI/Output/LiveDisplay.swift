@@ -7,6 +7,7 @@ import System
 final class LiveDisplay<Source: ProgressSource>: Sendable {
   private struct State {
     var source: Source
+    var isWanted: Bool
     var hasChanged = false
     var isTicking = false
     /// The last second that was drawn.
@@ -16,15 +17,19 @@ final class LiveDisplay<Source: ProgressSource>: Sendable {
   private let screen: TerminalScreen
 
   /// Whether anything is drawn; otherwise changes need not be reported.
-  let isEnabled: Bool
+  var isEnabled: Bool { screen.isUsable && isWanted }
+
+  /// Whether the user wants to see it.
+  var isWanted: Bool {
+    get { state.withLock { $0.isWanted } }
+    set { state.withLock { $0.isWanted = newValue } }
+  }
 
   private let state: Mutex<State>
 
-  /// - Parameter isWanted: Whether the user wants to see it.
   init(_ source: Source, on screen: TerminalScreen, isWanted: Bool) {
     self.screen = screen
-    isEnabled = isWanted && screen.isUsable
-    state = Mutex(State(source: source))
+    state = Mutex(State(source: source, isWanted: isWanted))
   }
 
   func update(_ change: (inout Source) -> Void) {
@@ -51,7 +56,7 @@ final class LiveDisplay<Source: ProgressSource>: Sendable {
     let tick: Tick = state.withLock { state in
       guard state.hasChanged || Int(now) != state.second else { return .unchanged }
       (state.hasChanged, state.second) = (false, Int(now))
-      if let snapshot = state.source.snapshot(at: now) { return .draw(snapshot) }
+      if state.isWanted, let snapshot = state.source.snapshot(at: now) { return .draw(snapshot) }
       state.isTicking = false
       return .idle
     }

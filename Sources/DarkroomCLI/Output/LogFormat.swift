@@ -10,8 +10,20 @@ enum LogFormat: String, CaseIterable, Sendable {
   /// One JSON object per line.
   case json
 
+  /// Whether a command has a log, and so takes its lines' form also from the environment and the configuration file.
+  static func isUsed(by command: String?, _ operands: some Collection<String>) -> Bool {
+    switch command {
+    case "run", "watch", "doctor": true
+    case "shard": operands.first == "run"
+    default: false
+    }
+  }
+
   /// The format that the command line or the environment names, for errors in either: the settings are not known then.
+  /// - Returns: nil without one, and for commands that have no log.
   static func requested(by words: [String], _ environment: [String: String]) -> LogFormat? {
+    let operands = Arguments.operands(in: words)
+    guard isUsed(by: operands.first, operands.dropFirst()) else { return nil }
     let option = "--log-format"
     let given = words.prefix { $0 != "--" }.enumerated().compactMap { index, word in
       word == option

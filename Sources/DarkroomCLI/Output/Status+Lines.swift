@@ -50,7 +50,9 @@ extension Status {
       let state = wait.missing_options != nil ? "waits" : hasEnded ? "has ended" : "is in trouble, and tried again"
       return "job \(wait.job) \(state): \(wait.why)"
     }
-    if let total = waits_total, total > waits.count { lines.append("\(total - waits.count) more jobs are in trouble") }
+    if let total = waits_total, total > waits.count {
+      lines.append((total - waits.count).of("more job is", "more jobs are") + " in trouble")
+    }
     return lines
   }
 

@@ -34,21 +34,28 @@ package struct ArgumentReader {
   }
 
   /// Reads an angle in degrees: a number with `deg`, `grad`, `rad` or `turn` (CSS Values and Units Module Level 4 § 7.1), or 0
-  /// without a unit; `standard` when there is none. Clamped to ±1 000 000 degrees.
+  /// without a unit; `standard` when there is none. Beyond ±1 000 000 degrees whole turns are left out.
   mutating func angle(default standard: Double) throws(RecipeError) -> Double {
     guard let token = tokens.popFirst() else { return standard }
-    let degrees: Double
     switch token.kind {
-    case .number(0): degrees = 0
+    case .number(0): return 0
     case .number:
       throw RecipeError("\(function)() needs a unit: \(token.text)deg", at: token.offset)
-    case .dimension(let value, unit: "deg"): degrees = value
-    case .dimension(let value, unit: "grad"): degrees = value * 0.9
-    case .dimension(let value, unit: "rad"): degrees = value * 180 / .pi
-    case .dimension(let value, unit: "turn"): degrees = value * 360
+    case .dimension(let value, unit: "deg"): return Self.degrees(value, turn: 360) { $0 }
+    case .dimension(let value, unit: "grad"): return Self.degrees(value, turn: 400) { $0 * 0.9 }
+    case .dimension(let value, unit: "rad"): return Self.degrees(value, turn: 2 * .pi) { $0 * 180 / .pi }
+    case .dimension(let value, unit: "turn"): return Self.degrees(value, turn: 1) { $0 * 360 }
     default: throw unexpected(token, instead: "an angle in deg, grad, rad or turn")
     }
-    return min(max(degrees, -1e6), 1e6) + 0
+  }
+
+  /// An angle in degrees. The remainder is exact; those that need none are not changed.
+  /// - Parameter turn: A whole turn, in the angle's unit.
+  private static func degrees(_ value: Double, turn: Double, in degrees: (Double) -> Double) -> Double {
+    // Infinity has no remainder.
+    guard value.isFinite else { return 0 }
+    let angle = degrees(value)
+    return (abs(angle) <= 1e6 ? angle : degrees(value.truncatingRemainder(dividingBy: turn))) + 0
   }
 
   /// Reads a required whole number without a unit, within a range; `what` names it in errors.

@@ -114,6 +114,14 @@ struct DelimitedHeader {
     "\"\(name.prefix(quotedLength))" + (name.count > quotedLength ? "…\"" : "\"")
   }
 
+  /// What to do about a row that has not as many cells as the header. Surplus cells may be the end of one that the separator
+  /// divides, also when they are empty: such a row is not accepted, since its other cells may be in the wrong columns.
+  private func remedy(for row: DelimitedRows.Row) -> String {
+    if row.count < count { return "empty cells need their separators, too" }
+    let quotes = "a cell that contains the separator needs quotes around it"
+    return row.hasSurplusText ? quotes : "those at the end are empty: remove the extra separators; or \(quotes)"
+  }
+
   /// The item of a row below the header; nil for an empty row. A row without a value for the principal field gets an empty one,
   /// which is invalid for this entry alone.
   func item(for row: DelimitedRows.Row) -> ManifestItem? {
@@ -122,10 +130,7 @@ struct DelimitedHeader {
       return nil
     }
     guard row.count == count else {
-      let remedy =
-        row.count < count
-        ? "empty cells need their separators, too" : "a cell that contains the separator needs quotes around it"
-      let message = "the row has \(row.count.of("cell", "cells")), the header \(count); \(remedy)"
+      let message = "the row has \(row.count.of("cell", "cells")), the header \(count); \(remedy(for: row))"
       return .unreadable(EntryProblems(ManifestProblem(.syntax, message, at: row.end)))
     }
     var members: [JSONValue.Member] = []

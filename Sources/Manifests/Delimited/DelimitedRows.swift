@@ -24,6 +24,9 @@ struct DelimitedRows {
 
     /// The position of the first excess cell, else of the row's end.
     let end: ManifestProblem.Location
+
+    /// Whether an excess cell has text.
+    let hasSurplusText: Bool
   }
 
   private enum State {
@@ -50,6 +53,7 @@ struct DelimitedRows {
   private var cells: [Cell] = []
   private var count = 0
   private var surplus: ManifestProblem.Location?
+  private var hasSurplusText = false
   private var problems: [ManifestProblem] = []
 
   /// - Parameter separators: The first of these in the first row separates cells; the first of the list when none is
@@ -131,6 +135,7 @@ struct DelimitedRows {
     state = .cellBegins
     if count > cellLimit {
       surplus = surplus ?? .line(cellLine, column: cellColumn)
+      hasSurplusText = hasSurplusText || !cell.isEmpty
       return cell.removeAll(keepingCapacity: true)
     }
     if let text = String(validating: cell, as: UTF8.self), !cell.contains(0) {
@@ -150,11 +155,12 @@ struct DelimitedRows {
     if state == .damaged { cell.removeAll(keepingCapacity: true) } else { endCell() }
     state = .cellBegins
     let row = Row(
-      line: rowLine, cells: cells, problems: problems, count: count, end: surplus ?? .line(line, column: end))
+      line: rowLine, cells: cells, problems: problems, count: count, end: surplus ?? .line(line, column: end),
+      hasSurplusText: hasSurplusText)
     problems.removeAll()
     if cells.contains(where: { !$0.text.isEmpty }) { separator = separator ?? separators.first }
     cells.removeAll(keepingCapacity: true)
-    (count, rowLength, surplus) = (0, 0, nil)
+    (count, rowLength, surplus, hasSurplusText) = (0, 0, nil, false)
     try body(&self, row)
   }
 

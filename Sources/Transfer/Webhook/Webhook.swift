@@ -14,6 +14,9 @@ package struct Webhook: Sendable, Equatable {
     let expected = "must be an http or https URL, such as https://hooks.example/darkroom"
     do throws(TransferError) {
       location = try SourceLocation(parsing: text)
+    } catch  where error.code == .schemeNotAllowed {
+      // Its message names the schemes of sources.
+      throw ParseError("\(expected), not one with another scheme")
     } catch {
       throw ParseError("\(expected): \(error.message)")
     }

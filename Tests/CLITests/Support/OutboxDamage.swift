@@ -73,7 +73,11 @@ struct OutboxDamage: CustomTestStringConvertible, Sendable {
       """),
     OutboxDamage(
       "history-newer",
-      "report(lambda value: value.update(started_at='9999', finished_at='9999'), earlier() + '/report.json')"),
+      """
+      path, run = earlier(), "99991231T235959Z-00000000"
+      report(lambda value: value.update(run_id=run), path + "/report.json")
+      os.rename(path, "a/history/" + run)
+      """),
   ]
 
   private static let rows = [

@@ -45,10 +45,19 @@ import Testing
     }
   }
 
+  @Test func `a lock keeps its reason, and gets one if it has none`() throws {
+    #expect(try lock.create(reason: nil) == .made)
+    #expect(try lock.create(reason: "first") == .found)
+    #expect(folder.text("inbox/x.lock") == "first\n")
+    #expect(try lock.create(reason: "second") == .foundReason("first"))
+    #expect(try lock.create(reason: "first") == .found && lock.create(reason: nil) == .found)
+    #expect(folder.text("inbox/x.lock") == "first\n")
+  }
+
   @Test func `a lock that has another name elsewhere is replaced, and that file stays`() throws {
-    let precious = try folder.write("precious", as: "precious")
+    let precious = try folder.write("", as: "precious")
     #expect(link(precious, folder.file("inbox/x.lock")) == 0)
     #expect(try lock.create(reason: "backup") == .found)
-    #expect(folder.text("precious") == "precious" && folder.text("inbox/x.lock") == "backup\n")
+    #expect(folder.text("precious") == "" && folder.text("inbox/x.lock") == "backup\n")
   }
 }

@@ -165,7 +165,7 @@ import TestSupport
     try root.write("http://h/b\n", as: "state/jobs/run-0002.txt")
     try change()
     let notice = try opening.open().notice
-    #expect(notice?.contains("1 jobs that it lost") == true)
+    #expect(notice?.contains("1 job that it lost") == true)
     #expect(try root.names(in: "state/jobs") == ["run-0001.txt"])
     #expect(try root.text(damagedFolder + "/run-0002.txt") == "http://h/b\n")
   }

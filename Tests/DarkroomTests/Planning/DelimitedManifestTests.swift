@@ -149,6 +149,11 @@ import Transfer
     "a row with too many or too few cells is told with what is missing",
     arguments: [
       ("url,name,tag\nx,a\n", "the row has 2 cells, the header 3; empty cells need their separators, too"),
+      (
+        "url;name\na;b;;\n",
+        "the row has 4 cells, the header 2; those at the end are empty: remove the extra separators; or a cell that"
+      ),
+      ("url,name\nx,a,,b\n", "the row has 4 cells, the header 2; a cell that contains the separator needs quotes"),
       ("url,name\nx,a,b\n", "the row has 3 cells, the header 2; a cell that contains the separator needs quotes"),
     ])
   func cells(text: String, message: String) throws {
