@@ -18,7 +18,7 @@ enum Program {
   ) throws(StandardOutput.Failure) -> ExitCode {
     let output = StandardOutput(descriptor: output)
     let errors = Terminal(descriptor: errors, environment: environment)
-    var format = LogFormat.requested(by: words, environment) ?? .text
+    var format: LogFormat?
     do {
       let code = try execute(words, environment: environment, output: output, errors: errors, format: &format)
       try output.flush()
@@ -28,7 +28,8 @@ enum Program {
     } catch {
       // Output before the error is written, too.
       try? output.flush()
-      Console(verbosity: .normal, output: output, errors: errors, format: format)
+      let known = format ?? LogFormat.requested(by: words, environment) ?? .text
+      Console(verbosity: .normal, output: output, errors: errors, format: known)
         .fail((error as? SystemError)?.explained ?? "\(error)", hint: hint(error, words))
       return output.failure == nil ? exitCode(error) : .first(of: [exitCode(error), .cannotWrite])
     }
@@ -36,7 +37,7 @@ enum Program {
 
   private static func execute(
     _ words: [String], environment: [String: String], output: StandardOutput, errors: Terminal,
-    format: inout LogFormat
+    format: inout LogFormat?
   ) throws -> ExitCode {
     if words.first == Completion.command {
       let arguments = Array(words.dropFirst())
@@ -65,9 +66,10 @@ enum Program {
       try command is HelpCommand
       ? Settings(commandLine: arguments)
       : Settings(arguments, environment: environment, isOnlyLooking: command.isOnlyLooking)
-    format = LogFormat.isUsed(by: name, arguments.operands) ? settings.logFormat : .text
+    let logFormat = LogFormat.isUsed(by: name, arguments.operands) ? settings.logFormat : .text
+    format = logFormat
     let console = Console(
-      verbosity: settings.verbosity, isJSON: settings.isJSON, output: output, errors: errors, format: format)
+      verbosity: settings.verbosity, isJSON: settings.isJSON, output: output, errors: errors, format: logFormat)
     // Later output, including an error message, comes after it.
     defer { console.screen.end() }
     if let obstacle = settings.configObstacle { console.warn("warning: \(obstacle)") }

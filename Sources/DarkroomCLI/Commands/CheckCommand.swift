@@ -9,11 +9,14 @@ struct CheckCommand: Command {
   let name = "check"
   let operands = "MANIFEST…"
   let summary = "parse, validate and print the plan; exit with 65 if one would be rejected"
-  let details = """
+  /// Computed, since every start creates all commands.
+  var details: String {
+    """
     \(Self.plan)
 
     The fields of an entry: \(Self.fields). \(Self.lists)
     """
+  }
 
   private static let plan = """
     Prints a line for each entry: its output, its recipe, its URL, the rule for its host and the entries that it comes after;
@@ -25,7 +28,7 @@ struct CheckCommand: Command {
     downloaded or created.
     """
 
-  private static let fields = EntryField.all.map(\.name).joined(separator: ", ")
+  private static var fields: String { EntryField.all.map(\.name).joined(separator: ", ") }
 
   private static let lists = """
     "darkroom help manifest" describes them. A .json or .plist that is {"source": URL, "defaults": {…}} takes its entries from a list at that URL, or from the files
