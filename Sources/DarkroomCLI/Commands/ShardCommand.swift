@@ -40,6 +40,7 @@ struct ShardCommand: Command {
   private static let actionsOfOptions = [
     "shards": ["split"], "by": ["split"], "name": ["split"], "per-host": ["split", "run"], "by-index": ["run"],
     "claim-timeout": ["run", "status"], "partial": ["merge"],
+    "accept-failures": ["run", "merge"], "fail-empty": ["run", "merge"],
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
@@ -58,7 +59,7 @@ struct ShardCommand: Command {
 
   /// - Throws: `UsageError` for an option on the command line that the action does not take.
   private func checkOptions(of action: String, _ settings: Settings) throws {
-    let taken = action == "merge" ? ["gallery", "accept-failures", "fail-empty"] : []
+    let taken = action == "merge" ? ["gallery"] : []
     let wrong = OptionTable.all.filter { settings.origins[$0.name] == $0.longName }.first { option in
       if let takers = Self.actionsOfOptions[option.name] { return !takers.contains(action) }
       return action != "run" && !option.isListed(for: name) && !taken.contains(option.name)
