@@ -42,25 +42,14 @@ package struct EarlierReports {
     var left = isFound.count
     for target in targets where left > 0 {
       try ReportRow.eachLine(of: folder.open(file: target)) { text in
-        guard let position = try Self.position(ofRow: text, index), !isFound[position],
-          let row = try? ReportRow(parsing: text), row.output != nil
+        guard let name = ReportRow.resultName(ofRow: text), let position = try index.position(named: name),
+          !isFound[position], let row = try? ReportRow(parsing: text), row.output != nil
         else { return }
         isFound[position] = true
         left -= 1
         try body(position, row)
       }
     }
-  }
-
-  /// The position of a row's entry, without parsing all of it: a merged report may have millions of rows.
-  private static func position(ofRow text: String, _ index: JobIndex) throws -> Int? {
-    guard let start = text.firstRange(of: #""name":""#)?.upperBound else { return nil }
-    let name = text[start...].prefix { $0 != "\"" }
-    if !name.contains("\\"), let position = try index.position(named: String(name)) { return position }
-    guard name.contains("\\") || text.contains(#""variant":"#), let row = try? ReportRow(parsing: text) else {
-      return nil
-    }
-    return try index.position(named: row.resultName)
   }
 }
 

@@ -25,7 +25,7 @@ package struct EarlierRows {
   /// - Throws: `SystemError`, `SQLiteError`.
   package func take(for job: inout LedgerJob) throws {
     guard let log = try log() else { return }
-    try index.prepareNames()
+    try index.prepareLines()
     var page: [LedgerChange] = []
     var count = 0
     try ReportRow.each(of: log) { row in
@@ -87,8 +87,9 @@ package struct EarlierRows {
   /// The ledger's record of a row; nil when the row does not count.
   private func entry(of row: ReportRow) throws -> LedgerEntry? {
     guard row.state != .cancelled else { return nil }
-    let name = row.resultName
-    guard let position = try index.position(named: name) else { return nil }
+    guard let (position, name) = try index.row(ofLine: row.index, variant: row.variant, shown: row.name) else {
+      return nil
+    }
     let files = files(of: row)
     guard row.state == .failed || row.output != nil, try files.allSatisfy(isThere) else { return nil }
     var entry = LedgerEntry(

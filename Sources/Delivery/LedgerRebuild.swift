@@ -14,7 +14,7 @@ import Transfer
 ///
 /// Reports also identify derived names, unless their requests contain a key, headers, content or secrets, which reports
 /// do not show.
-package struct LedgerRebuild {
+struct LedgerRebuild {
   /// The sources of the new ledger.
   struct Result {
     let rows: Int
@@ -38,29 +38,14 @@ package struct LedgerRebuild {
     self.ledger = ledger
   }
 
-  /// Records in the ledger what the shards of a job have delivered, so that the next run of the job reuses and replaces it. What the
-  /// ledger knows of files that have not changed since stays. The ledger is opened as at a start.
-  /// - Parameters:
-  ///   - head: The head of the job's report.
-  ///   - rows: Opens its rows.
-  ///   - state: The state folder, which the caller owns.
-  ///   - wasUsed: Whether it was used with the outbox before.
-  /// - Returns: What a missing or damaged ledger was made from, a message; nil when the ledger was there, or is new.
-  /// - Throws: `StopError.outbox`, `SQLiteError`, `LedgerError`, `SystemError`.
-  package static func adopt(
-    _ head: ReportHead, rows: () throws -> OpenFile, of job: JobFolder, in outbox: OutboxFolder, _ state: StateFolder,
-    wasUsed: Bool
-  ) throws -> String? {
-    let opening = LedgerOpening(state: state, outbox: outbox, wasUsed: wasUsed)
-    let (ledger, notice) = try opening.open()
-    let rebuild = LedgerRebuild(state: state, outbox: outbox, ledger: ledger)
-    try rebuild.addOutputs(of: rows(), job, sparing: true)
-    if let runID = head.runID {
-      if head.countsForNext { try rebuild.addFailures(of: rows(), runID, job) }
-      if head.hasNames { try rebuild.addNames(of: rows(), runID, job) }
-    }
-    opening.close()
-    return notice
+  /// Adds what the rows of a report tell. What the ledger knows of files that have not changed since stays.
+  /// - Parameter rows: Opens the rows.
+  /// - Throws: `SQLiteError`, `SystemError`.
+  func adopt(_ head: ReportHead, rows: () throws -> OpenFile, of job: JobFolder) throws {
+    try addOutputs(of: rows(), job, sparing: true)
+    guard let runID = head.runID else { return }
+    if head.countsForNext { try addFailures(of: rows(), runID, job) }
+    if head.hasNames { try addNames(of: rows(), runID, job) }
   }
 
   /// - Throws: `SQLiteError`, `SystemError`.

@@ -24,6 +24,24 @@ extension JobIndex {
     try database.first("SELECT position FROM entries WHERE name = ?", [.text(name)]) { $0.integer(0) }
   }
 
+  /// Creates the index for finding the rows of lines.
+  package func prepareLines() throws {
+    try database.execute("CREATE INDEX IF NOT EXISTS lines ON entries (coalesce(line, position))")
+  }
+
+  /// The position of a report's row, and its output's name; nil when the manifest has no such row.
+  /// - Parameters:
+  ///   - line: The number of its line in the manifest, from 0.
+  ///   - name: The name that the row shows.
+  package func row(ofLine line: Int, variant: String?, shown name: String) throws -> (position: Int, name: String)? {
+    try database.first(
+      """
+      SELECT position, name FROM entries
+      WHERE coalesce(line, position) = ? AND variant IS ? AND coalesce(original, name) = ?
+      """, [.integer(line), .optional(variant), .text(name)]
+    ) { ($0.integer(0), $0.text(1) ?? "") }
+  }
+
   private func identity(_ condition: String, _ value: SQLiteValue) throws -> Identity? {
     try database.first(
       """

@@ -218,6 +218,15 @@ package final class Ledger: @unchecked Sendable {  // what changes is used on th
     }
   }
 
+  /// The failure of the row with an output's name in a run; nil when it did not fail.
+  package func failure(_ name: String, run runID: String) throws -> LedgerFailure? {
+    let values = [SQLiteValue.text(runID), .text(name)]
+    let found: [LedgerFailure] = try perform {
+      try $0.intactRecords(of: .failures, "WHERE run_id = ? AND name = ?", values)
+    }
+    return found.first
+  }
+
   /// Calls `body` with the failures of a run, a page at a time. Others can use the ledger in between.
   package func eachFailurePage(run runID: String, _ body: ([LedgerFailure]) throws -> Void) throws {
     var page = try failures(run: runID, after: "")

@@ -62,6 +62,40 @@ extension ReportRow {
     return UnsafeBufferPointer(start: bytes, count: UnsafePointer(end) - file)
   }
 
+  /// Whether the source of a row with a result is another than that of the existing one, found as in `sourceSHA256`.
+  /// - Returns: nil when there was no result.
+  package static func isSourceChanged(_ text: UnsafePointer<CChar>) -> Bool? {
+    guard let source = value(of: #""source":{"#, in: text), let changed = value(of: #""changed":"#, in: source),
+      let end = strstr(source, #""filters":"#), changed < UnsafePointer(end)
+    else { return nil }
+    return strncmp(changed, "true", 4) == 0
+  }
+
+  /// Whether a row's result was reused, found as in `sourceSHA256`.
+  package static func isReused(_ text: UnsafePointer<CChar>) -> Bool { hasMark(#""reused":true"#, in: text) }
+
+  /// Whether a row's source was downloaded for another entry, or came from the cache, found as in `sourceSHA256`.
+  package static func isCoalesced(_ text: UnsafePointer<CChar>) -> Bool { hasMark(#""coalesced":true"#, in: text) }
+
+  private static func hasMark(_ mark: String, in text: UnsafePointer<CChar>) -> Bool {
+    guard let found = value(of: mark, in: text), let end = strstr(text, #""priority":"#) else { return false }
+    return found < UnsafePointer(end)
+  }
+
+  /// A row's URL, as it is in the JSON, found as in `sourceSHA256`.
+  package static func url(_ text: UnsafePointer<CChar>) -> String? {
+    guard let url = value(of: #""url":""#, in: text), let end = strstr(url, #"",""#) else { return nil }
+    return String(decoding: UnsafeRawBufferPointer(start: url, count: UnsafePointer(end) - url), as: UTF8.self)
+  }
+
+  /// The path of a row's result, as it is in the JSON, found as in `sourceSHA256`.
+  /// - Returns: nil for a row without a file, unless its metadata resemble one.
+  package static func outputFile(_ text: UnsafePointer<CChar>) -> String? {
+    guard let file = value(of: #""output":{"file":""#, in: text), let end = strchr(file, 0x22) else { return nil }
+    let bytes = UnsafeRawBufferPointer(start: file, count: UnsafePointer(end) - file)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   private static func value(of key: String, in text: UnsafePointer<CChar>) -> UnsafePointer<CChar>? {
     strstr(text, key).map { UnsafePointer($0) + key.utf8.count }
   }

@@ -102,9 +102,6 @@ package struct ReportRow: Sendable, Equatable {
   /// The name of the variant; nil for an entry without variants.
   package var variant: String?
 
-  /// The name of the result, which is unique in the job.
-  package var resultName: String { variant.map { "\(name).\($0)" } ?? name }
-
   package let url: String
   let finalURL: String?
   package var state: State
@@ -153,6 +150,20 @@ package struct ReportRow: Sendable, Equatable {
     row.isRecovered = false
     row.source?.isChanged = nil
     row.source?.file = nil
+    return row
+  }
+
+  /// The row as one of the run after that in which it failed: shards do not know the job's last run.
+  /// - Parameter runs: In how many runs in a row it had failed.
+  package func following(_ last: LedgerFailure, runs: Int) -> ReportRow {
+    var row = self
+    if let failure {
+      row.failure?.firstSeen = last.firstSeen
+      row.failure?.runs = runs + (failure.runs ?? 1)
+    } else if state == .filtered {
+      row.isRecovered = true
+      row.source?.isChanged = nil
+    }
     return row
   }
 

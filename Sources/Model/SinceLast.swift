@@ -21,20 +21,37 @@ package struct SinceLast: Sendable, Equatable, Codable {
   /// when there are none.
   package var remade: Int?
 
-  mutating func add(_ row: ReportRow) {
+  package init(
+    failedNew: Int = 0, failedAgain: Int = 0, recovered: Int = 0, changed: Int = 0, unchanged: Int = 0,
+    remade: Int? = nil
+  ) {
+    (self.failedNew, self.failedAgain, self.recovered) = (failedNew, failedAgain, recovered)
+    (self.changed, self.unchanged, self.remade) = (changed, unchanged, remade)
+  }
+
+  package mutating func add(_ row: ReportRow) {
     switch row.state {
     case .failed where (row.failure?.runs ?? 1) > 1: failedAgain += 1
     case .failed: failedNew += 1
     case .filtered where row.isRecovered: recovered += 1
-    case .filtered:
-      switch row.source?.isChanged {
-      case true?: changed += 1
-      case false?:
-        unchanged += 1
-        if !row.isReused { remade = (remade ?? 0) + 1 }
-      case nil: break
-      }
+    case .filtered: add(isChanged: row.source?.isChanged, isReused: row.isReused)
     case .cancelled: break
+    }
+  }
+
+  /// Adds a row with a result that did not fail in the last run, without parsing it.
+  /// - Parameter text: As for `ReportRow.sourceSHA256`.
+  package mutating func add(filtered text: String) {
+    add(isChanged: ReportRow.isSourceChanged(text), isReused: ReportRow.isReused(text))
+  }
+
+  private mutating func add(isChanged: Bool?, isReused: Bool) {
+    switch isChanged {
+    case true?: changed += 1
+    case false?:
+      unchanged += 1
+      if !isReused { remade = (remade ?? 0) + 1 }
+    case nil: break
     }
   }
 }

@@ -26,8 +26,21 @@ package final class SourceCounts: @unchecked Sendable {  // it has one owner at 
 
   package func add(_ row: ReportRow) {
     guard !counters.isEmpty, row.state == .filtered, let source = row.source else { return }
-    let index = index(of: source.sha256)
-    let url = UInt32(truncatingIfNeeded: row.url.hashValue)
+    add(source.sha256, url: row.url)
+  }
+
+  /// Adds a merged row, without parsing it. Equal requests are known by the one that was sent for all.
+  /// - Parameter text: As for `ReportRow.sourceSHA256`.
+  package func add(_ text: String) {
+    guard !counters.isEmpty, !ReportRow.isCoalesced(text), let sha256 = ReportRow.sourceSHA256(ofFiltered: text),
+      let url = ReportRow.url(text)
+    else { return }
+    add(sha256, url: url)
+  }
+
+  private func add(_ sha256: String, url text: String) {
+    let index = index(of: sha256)
+    let url = UInt32(truncatingIfNeeded: text.hashValue)
     guard counters[index] == 0 || urls[index] != url else { return }
     urls[index] = url
     counters[index] += counters[index] == .max ? 0 : 1

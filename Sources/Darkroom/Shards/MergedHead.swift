@@ -1,3 +1,4 @@
+import Delivery
 import Foundation
 import JSON
 import Model
@@ -16,6 +17,15 @@ struct MergedHead {
   /// The results of shards that are not complete.
   var unfinished = JobTally()
 
+  /// The comparison of the rows with those of the job's last run; nil when there was none.
+  var sinceLast: SinceLast?
+
+  /// The warnings about sources that are frequent in all shards together.
+  var sameSources: [ReportWarning] = []
+
+  /// When processes first began with shards.
+  let begun: [String]
+
   private static let hostLimit = 100
   private static let warningLimit = 100
 
@@ -29,7 +39,7 @@ struct MergedHead {
 
   var head: ReportHead {
     let now = JSONValue.time(Int(Date.now.timeIntervalSince1970 * 1000))
-    let started = (times("started_at") + unfinishedTimes.map(\.started)).min() ?? now.string ?? ""
+    let started = (times("started_at") + unfinishedTimes.map(\.started) + begun).min() ?? now.string ?? ""
     let finished = (times("finished_at") + unfinishedTimes.map(\.finished)).max() ?? started
     let head = JSONValue.object([
       "schema_version": .integer(ReportHead.schemaVersion),
@@ -46,6 +56,7 @@ struct MergedHead {
       "paused_s": .number(heads.compactMap { $0["paused_s"]?.number }.max() ?? 0),
       "shards": .object(["total": .integer(plan.shards.count), "complete": .integer(heads.count)]),
       "counts": counts.json,
+      "since_last": sinceLast?.json,
       "bytes": .object([
         "downloaded": .integer(sum("bytes", "downloaded") + unfinished.bytes.downloaded),
         "written": .integer(sum("bytes", "written") + unfinished.bytes.written),
@@ -107,15 +118,16 @@ struct MergedHead {
     return .object(members + (holds > 0 ? [.init("holds", .integer(holds))] : []))
   }
 
-  /// The warnings about the manifest that was divided, and those of the shards that these do not include, without their places,
-  /// which are those in the shards.
+  /// The warnings about the manifest that was divided, those of the shards that these do not include, without their places, which are
+  /// those in the shards, and those about frequent sources, which are counted anew.
   private var warnings: [JSONValue] {
     let ofShards = heads.flatMap { head -> [JSONValue] in
       if case .array(let warnings)? = head["warnings"] { warnings } else { [] }
-    }
+    }.filter { $0["code"]?.string != ReportWarning.Code.sameSource.rawValue }
     var texts = Set(plan.warnings.map { Self.withoutLocation($0).text })
     let others = ofShards.map(Self.withoutLocation).filter { texts.insert($0.text).inserted }
-    return Array((plan.warnings + others).prefix(Self.warningLimit))
+    let counted = sameSources.map(\.json)
+    return Array((plan.warnings + others).prefix(Self.warningLimit - counted.count)) + counted
   }
 
   private static func withoutLocation(_ warning: JSONValue) -> JSONValue {

@@ -69,6 +69,26 @@ package struct ShardFolder: Sendable {
   /// Whether all shards are complete.
   var isComplete: Bool { plan.shards.indices.allSatisfy { ((try? report(of: $0)) ?? nil) != nil } }
 
+  // MARK: Merging
+
+  /// The file with the runs of the reports that were merged from the shards, one a line.
+  private static let mergesFile = ".merged"
+
+  /// Whether a run is an earlier merge of these shards.
+  func wasMerged(_ runID: String) -> Bool {
+    let text = try? OpenFolder(path).open(reading: Self.mergesFile).readAll()
+    return text.map { String(decoding: $0, as: UTF8.self).split(separator: "\n").contains(Substring(runID)) } ?? false
+  }
+
+  /// Records a merge.
+  func addMerge(_ runID: String) throws(SystemError) {
+    let folder = try OpenFolder(path)
+    let file = try folder.open(appending: Self.mergesFile, mode: 0o644)
+    try file.write(runID + "\n")
+    try file.sync()
+    try folder.sync()
+  }
+
   // MARK: Cancelling
 
   package var isCancelled: Bool { (try? FileStatus.exists(path + "/" + Self.cancelFile)) ?? false }

@@ -53,18 +53,25 @@ package struct ShardMerge {
     let staging = Staging(folder: folder.path, runID: RunID.make(), handle: folder)
     let target = outbox.job(shards.job)
     let obstacle = try prepare(target)
+    let results = Result { try MergedResults(of: target, in: outbox, ledger.state, wasUsed: ledger.wasUsed) }
+    var hasLedgerFailed = false
+    defer { if !hasLedgerFailed { try? results.get().close() } }
     var merged = MergedHead(
       plan: shards.plan, runID: staging.runID, heads: heads.compactMap { $0 },
-      unfinishedTimes: unfinished.compactMap { ShardTimes(of: $0, in: shards) })
+      unfinishedTimes: unfinished.compactMap { ShardTimes(of: $0, in: shards) },
+      begun: heads.indices.compactMap { ShardTimes.begun($0, in: shards) })
     let entries = try staging.create(staging.document("entries.jsonl"))
     let failed = try staging.create(staging.document("failed.jsonl"), mode: 0o600)
-    let hasFailed = try writeRows(to: entries, failed, heads: heads, &merged)
+    var summary = RowSummary(shards.plan, (try? results.get()).flatMap { LastRunComparison($0, shards) })
+    let hasFailed = try writeRows(to: entries, failed, heads: heads, &merged, &summary)
+    merged.sinceLast = summary.comparison?.changes
+    merged.sameSources = try summary.sameSources(in: staging.open(staging.document("entries.jsonl")))
     let report = try staging.create(staging.document("report.json"))
     let page = try hasPage && obstacle == nil ? newPage(staging, merged) : nil
     try writeReport(merged.head, rows: staging.open(staging.document("entries.jsonl")), to: report, page)
     for file in [entries, failed, report] { try file.sync() }
     // What the rows say of files is true whatever becomes of the report.
-    let warning = record(merged.head, staging, target, ledger)
+    let warning = record(merged.head, staging, results, &hasLedgerFailed)
     try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
     return .merged(merged.head, report: target.report, unfinished: unfinished, warning: warning)
   }
@@ -87,13 +94,19 @@ package struct ShardMerge {
   }
 
   /// Records the results in the ledger, so that a later run knows them.
+  /// - Parameter hasFailed: Set when that failed.
   /// - Returns: Why that failed, or that the ledger was made anew; nil when there is nothing to say.
-  private func record(_ head: ReportHead, _ staging: Staging, _ job: JobFolder, _ ledger: LedgerFolder) -> String? {
+  private func record(
+    _ head: ReportHead, _ staging: Staging, _ results: Result<MergedResults, any Error>, _ hasFailed: inout Bool
+  ) -> String? {
     do {
-      return try LedgerRebuild.adopt(
-        head, rows: { try staging.open(staging.document("entries.jsonl")) }, of: job, in: outbox, ledger.state,
-        wasUsed: ledger.wasUsed)
+      let results = try results.get()
+      // Of shards that somebody else owns a second merge counts as another run.
+      try? shards.addMerge(staging.runID)
+      try results.record(head) { try staging.open(staging.document("entries.jsonl")) }
+      return results.notice
     } catch {
+      hasFailed = true
       return "until it is merged once more, a later run of job \(shards.job) does not know these results: \(error)"
     }
   }
@@ -142,10 +155,13 @@ package struct ShardMerge {
   }
 
   /// Writes the rows and the failed entries of all shards in the order of the manifest.
-  /// - Parameter merged: Receives the counts and bytes of unfinished shards.
+  /// - Parameters:
+  ///   - merged: Receives the counts and bytes of unfinished shards.
+  ///   - summary: Receives the rows.
   /// - Returns: Whether there are failed entries.
   private func writeRows(
-    to entries: OpenFile, _ failed: OpenFile, heads: [ReportHead?], _ merged: inout MergedHead
+    to entries: OpenFile, _ failed: OpenFile, heads: [ReportHead?], _ merged: inout MergedHead,
+    _ summary: inout RowSummary
   ) throws -> Bool {
     var sources: [Int: Source] = [:]
     var order = PriorityQueue<NextRow>()
@@ -166,7 +182,7 @@ package struct ShardMerge {
       for row in rows {
         isFailed = isFailed || ReportRow.isFailed(row)
         if heads[number] == nil { try merged.unfinished.add(ReportRow(parsing: row), at: count) }
-        text += ShardRows.renumbered(row, count) + "\n"
+        text += ShardRows.renumbered(try summary.add(row), count) + "\n"
       }
       if isFailed, let line = source.isComplete ? try source.failed?.next() : source.line {
         failedText += line + "\n"

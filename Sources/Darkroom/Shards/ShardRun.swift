@@ -27,6 +27,7 @@ package struct ShardRun {
     var own = configuration
     let records = shards.records(of: number)
     let hidden = try records.openHidden()
+    try ShardTimes.begin(in: hidden)
     own.shared = SharedFolders(inbox: configuration.inbox, outbox: configuration.outbox)
     own.outbox = records.path
     own.inbox = records.hidden + "/inbox"

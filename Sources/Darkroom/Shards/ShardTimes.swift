@@ -38,5 +38,25 @@ struct ShardTimes {
     return (try? FileStatus(of: records.hidden + "/" + OutboxFolder.instanceName))?.identity.modified.sinceEpoch
   }
 
+  /// The file in a shard's records with the time at which a process first began with it.
+  private static let beginning = "began"
+
+  /// Records that a process begins with a shard, unless another one has before.
+  /// - Parameter hidden: The folder of files that users do not see.
+  static func begin(in hidden: OpenFolder) throws(SystemError) {
+    guard try hidden.status(of: beginning) == nil else { return }
+    guard let now = text(Clock.wallSeconds) else { return }
+    try hidden.replace(beginning, with: now + "\n", mode: 0o644)
+  }
+
+  /// When a process first began with a shard: RFC 3339, UTC, with milliseconds; nil when that is not known.
+  static func begun(_ number: Int, in shards: ShardFolder) -> String? {
+    let path = shards.records(of: number).hidden + "/" + beginning
+    guard let content = try? OpenFile(reading: path).readStart(256) else { return nil }
+    let text = String(decoding: content.dropLast(), as: UTF8.self)
+    let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    return (try? format.parse(text)).flatMap { Self.text($0.timeIntervalSince1970) }
+  }
+
   private static func text(_ seconds: Double) -> String? { JSONValue.time(Int(seconds * 1000)).string }
 }

@@ -40,6 +40,7 @@ struct ShardCommand: Command {
   private static let actionsOfOptions = [
     "shards": ["split"], "by": ["split"], "name": ["split"], "per-host": ["split", "run"], "by-index": ["run"],
     "claim-timeout": ["run", "status"], "partial": ["merge"],
+    "accept-failures": ["run", "merge"], "fail-empty": ["run", "merge"],
   ]
 
   func run(_ invocation: Invocation) throws -> ExitCode {
@@ -66,8 +67,7 @@ struct ShardCommand: Command {
 
   private static func isTaken(_ option: Option, by action: String) -> Bool {
     if let takers = actionsOfOptions[option.name] { return takers.contains(action) }
-    let isOfMerge = action == "merge" && ["gallery", "accept-failures", "fail-empty"].contains(option.name)
-    return action == "run" || option.isListed(for: "shard") || isOfMerge
+    return action == "run" || option.isListed(for: "shard") || action == "merge" && option.name == "gallery"
   }
 
   /// Whether completion lists an option for an action; nil when there is no such action.

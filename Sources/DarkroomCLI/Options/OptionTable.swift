@@ -216,11 +216,12 @@ enum OptionTable {
       "keep-history", \.configuration.keepHistory, .whole(0...1_000_000), of: ["run", "watch", "gc"],
       "how many earlier runs of a job keep their reports and manifests"),
     Option(
-      "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait"],
+      "accept-failures", \.configuration.acceptFailures, .failures, of: ["run", "wait", "shard"],
       "exit with 0, and stay quiet, if others succeeded and all failures are known from the last run, or if at most N "
         + "entries or N% of them failed"),
     Option(
-      "fail-empty", \.configuration.failEmpty, .flag, of: ["run", "wait"], "exit with 1 if a job has no entries"),
+      "fail-empty", \.configuration.failEmpty, .flag, of: ["run", "wait", "shard"],
+      "exit with 1 if a job has no entries"),
   ]
 
   private static let allCommands = [

@@ -5,7 +5,7 @@ import Manifests
 /// A warning about a job. No entry fails because of it.
 package struct ReportWarning: Sendable, Equatable {
   /// The stable codes of warnings about results. Warnings about manifests have those of `ManifestWarning.Code`.
-  enum Code: String, Sendable, CaseIterable {
+  package enum Code: String, Sendable, CaseIterable {
     /// Many different URLs returned the same bytes.
     case sameSource = "same-source"
     /// Results of damaged pictures.
@@ -27,7 +27,7 @@ package struct ReportWarning: Sendable, Equatable {
   /// The location of the first row that it concerns in the report, or of its cause in the manifest; empty for the whole job.
   let location: String
 
-  let json: JSONValue
+  package let json: JSONValue
 
   init(code: Code, message: String, location: String) {
     self.message = message

@@ -1,5 +1,8 @@
+import Model
+import System
+
 /// Finds sources that many different requests returned. Often these are placeholders for missing pictures.
-struct SameSources {
+package struct SameSources {
   /// The most requests that are counted for one source.
   static let requestLimit = 10_000
 
@@ -43,6 +46,25 @@ struct SameSources {
     groups.filter { $0.requests.count >= threshold }
       .sorted { ($1.requests.count, $0.index) < ($0.requests.count, $1.index) }
       .prefix(Self.warningLimit).map(Self.warning)
+  }
+
+  /// The warnings about a merged report. The rows show no cache keys and secrets of requests: of equal ones those that were not sent do
+  /// not count, and URLs that differ only in secrets count once.
+  /// - Parameters:
+  ///   - rows: A log of all rows.
+  ///   - counts: The counts of their sources. The rows are read only if one may be frequent enough.
+  /// - Throws: `SystemError`.
+  package static func warnings(in rows: OpenFile, _ counts: SourceCounts) throws -> [ReportWarning] {
+    guard counts.isAnyFrequent else { return [] }
+    var (same, index) = (SameSources(threshold: counts.threshold), 0)
+    try ReportRow.eachLine(of: rows) { text in
+      defer { index += 1 }
+      guard !ReportRow.isCoalesced(text), let sha256 = ReportRow.sourceSHA256(ofFiltered: text),
+        counts.isFrequent(sha256), let url = ReportRow.url(text)
+      else { return }
+      try same.add(sha256, index: index, request: url) { try ReportRow(parsing: text).name }
+    }
+    return same.warnings
   }
 
   private static func warning(_ group: Group) -> ReportWarning {

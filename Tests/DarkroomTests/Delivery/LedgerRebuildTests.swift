@@ -105,9 +105,11 @@ import TestSupport
     let rows = try root.write(
       ["log", "now", "sub/now"].map { Self.row("images/\($0).jpg") + "\n" }.joined(), as: "rows")
     let head = try #require(try ReportHead(of: job.open(file: "report.json")))
-    let notice = try LedgerRebuild.adopt(
-      head, rows: { try OpenFile(reading: rows) }, of: job, in: outbox, state, wasUsed: true)
-    #expect(notice == nil)
+    do {
+      let results = try MergedResults(of: job, in: outbox, state, wasUsed: true)
+      #expect(results.notice == nil && results.lastRun == nil)
+      try results.record(head) { try OpenFile(reading: rows) }
+    }
     let ledger = try Ledger(path: state.ledger)
     let digests = try ["log", "now", "sub/now", "earlier"].map { name in
       try ledger.output(job: "job", target: "images/\(name).jpg")?.sha256

@@ -131,13 +131,14 @@ import Transfer
   }
 
   @Test(arguments: Kind.allCases)
-  func `the source of a row with a result is found in its text`(kind: Kind) {
+  func `what is searched for in a row's text is what the row says`(kind: Kind) {
     var numbers = SplitMix64(seed: 7)
     for number in 0..<300 {
       var row = Self.row(kind, &numbers)
       let sha256 = String(String(repeating: "0123456789abcdef", count: 4).dropFirst(number % 3) + "xyz").prefix(64)
       row.source = row.source.map {
-        .init(picture: $0.picture, bytes: $0.bytes, sha256: String(sha256), httpStatus: nil)
+        .init(
+          picture: $0.picture, bytes: $0.bytes, sha256: String(sha256), httpStatus: nil, isChanged: $0.isChanged)
       }
       guard case .object(let members) = row.json else { continue }
       // What looks like a row is in the metadata.
@@ -147,6 +148,15 @@ import Transfer
       let text = JSONValue.object(members.filter { $0.key != "metadata" } + [.init("metadata", metadata)]).text
       let expected = row.state == .filtered ? String(sha256) : nil
       #expect(ReportRow.sourceSHA256(ofFiltered: text) == expected, "\(text)")
+      #expect(ReportRow.isReused(text) == row.isReused && ReportRow.isCoalesced(text) == row.isCoalesced, "\(text)")
+      #expect(ReportRow.url(text).map { "\"\($0)\"" } == JSONValue.string(row.url).text, "\(text)")
+      if row.state == .filtered {
+        #expect(ReportRow.isSourceChanged(text) == row.source?.isChanged, "\(text)")
+      }
+      // Names have quotes and backslashes replaced.
+      if let file = row.output.map({ JSONValue.string($0.file).text }), !file.contains("\\") {
+        #expect(ReportRow.outputFile(text).map { "\"\($0)\"" } == file, "\(text)")
+      }
     }
   }
 

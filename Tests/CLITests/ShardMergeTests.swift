@@ -1,0 +1,90 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What a merge tells of all shards together, and of the job's last run.
+@Suite(.blocking) struct ShardMergeTests {
+  private let folders: DarkroomFolders
+  private var folder: TemporaryFolder { folders.folder }
+
+  private static let names = ["cat.jpg", "x:y", "D/E.png", "./ sp /b", "plain", "a\u{308}\\b"]
+
+  init() throws {
+    folders = try DarkroomFolders()
+    _ = try folder.makeFolder("sources")
+  }
+
+  private var options: [String] { folders.named + ["--file-root", folder.file("sources")] }
+
+  /// Gives all entries another source.
+  private func serve(_ sample: String) throws {
+    let target = folder.file("sources/pic.jpg")
+    try? FileManager.default.removeItem(atPath: target)
+    try FileManager.default.copyItem(atPath: "\(packageRoot)/Samples/\(sample).jpg", toPath: target)
+  }
+
+  private func manifest(_ sources: [(name: String, source: String)]) throws {
+    let entries = sources.map { ["name": $0.name, "url": $0.source] }
+    try JSONEncoder().encode(entries).write(to: URL(fileURLWithPath: folder.file("cats.json")))
+  }
+
+  /// Divides the manifest, does the shards, and merges them.
+  private func divide(into shards: String, _ more: [String] = [], status: Int32 = 0) throws -> Report {
+    _ = try DarkroomCommand.run(["shard", "split", "--shards", "2", "cats.json", shards] + more, in: folder)
+      .expect(status: 0)
+    _ = try DarkroomProcess(["shard", "run", shards] + options, in: folder).finish().expect(status: 0)
+    return try merge(shards, status: status)
+  }
+
+  private func merge(_ shards: String, status: Int32 = 0) throws -> Report {
+    let words = ["shard", "merge", shards, "--accept-failures", "known"] + folders.named
+    _ = try DarkroomCommand.run(words, in: folder).expect(status: status)
+    return try folders.validReport("cats")
+  }
+
+  private func runs(_ report: Report) -> [String: Int] {
+    report.entries.reduce(into: [:]) { $0[$1.name] = $1.error?.runs }
+  }
+
+  @Test func `a merge is compared with the job's last run, once however often it is repeated`() throws {
+    let names = Self.names
+    try manifest(names.map { ($0, "pic.jpg") } + [("back.jpg", "back.jpg"), ("there", "there.jpg")])
+    try serve("chelsea")
+    let (gone, there) = (folder.file("sources/pic.jpg"), folder.file("sources/there.jpg"))
+    try FileManager.default.moveItem(atPath: gone, toPath: there)
+    func run(status: Int32) throws -> Report {
+      let words = ["run", folder.file("cats.json"), "--accept-failures", "known"] + options
+      _ = try DarkroomProcess.run(words).expect(status: status)
+      return try folders.validReport("cats")
+    }
+    let first = try run(status: 1)
+    _ = try run(status: 0)
+    try FileManager.default.copyItem(atPath: there, toPath: folder.file("sources/back.jpg"))
+    let merged = try divide(into: "shards")
+    let expected = Dictionary(uniqueKeysWithValues: names.map { ($0, 3) })
+    #expect(runs(merged) == expected)
+    let seen = [first, merged].map { $0.entries.dropLast(2).map { $0.error?.first_seen } }
+    #expect(seen[0] == seen[1])
+    #expect(merged.since_last == Report.SinceLast(failedAgain: names.count, recovered: 1, unchanged: 1))
+    #expect(merged.entries.first { $0.name == "back.jpg" }?.recovered == true)
+    #expect(try runs(merge("shards")) == expected, "a second merge is no run")
+    try folders.checkOutbox()
+    #expect(try runs(run(status: 0)) == expected.mapValues { $0 + 1 })
+  }
+
+  @Test func `URLs that give the same bytes are counted in all shards together`() throws {
+    let server = try RestartedServer(answering: 1_000_000)
+    let lines =
+      (0..<8).map { #"{"url": "\#(server.url("\($0).jpg", host: "127.0.0.\(1 + $0 / 2)"))"}"# }
+      + (0..<6).map { #"{"url": "\#(server.url("k.jpg?\($0)", host: "127.0.0.9"))", "cache-key": "one"}"# }
+    _ = try folder.write(lines.map { $0 + "\n" }.joined(), as: "cats.jsonl")
+    _ = try DarkroomCommand.run(
+      ["shard", "split", "--shards", "3", "--per-host", "1", "cats.jsonl", "shards"], in: folder
+    ).expect(status: 0)
+    _ = try DarkroomProcess(["shard", "run", "shards"] + folders.options, in: folder).finish().expect(status: 0)
+    _ = try DarkroomCommand.run(["shard", "merge", "shards"] + folders.named, in: folder).expect(status: 0)
+    let warnings = try folders.validReport("cats").warnings ?? []
+    #expect(warnings.map(\.code) == ["same-source"] && warnings.first?.where == "entries[0]", "\(warnings)")
+    #expect(warnings.first?.message.hasPrefix("9 different URLs gave the same bytes") == true, "\(warnings)")
+  }
+}
