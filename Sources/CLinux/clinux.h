@@ -77,8 +77,13 @@ static inline int clinux_look_up_without_links(const char *path) {
 static inline int clinux_is_same_mount(int folder, const char *path) {
   struct statx own, other;
   int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
-  if (statx(folder, "", AT_EMPTY_PATH, STATX_MNT_ID, &own) != 0) return -1;
-  if (statx(folder, path, flags, STATX_MNT_ID, &other) != 0) return -1;
+  if (statx(folder, "", AT_EMPTY_PATH, STATX_MNT_ID, &own) != 0 ||
+      statx(folder, path, flags, STATX_MNT_ID, &other) != 0) {
+    // Some containers refuse the call.
+    struct stat folder_status, path_status;
+    if (fstat(folder, &folder_status) != 0 || fstatat(folder, path, &path_status, AT_SYMLINK_NOFOLLOW) != 0) return -1;
+    return folder_status.st_dev == path_status.st_dev;
+  }
   if (own.stx_dev_major != other.stx_dev_major || own.stx_dev_minor != other.stx_dev_minor) return 0;
   return !(own.stx_mask & other.stx_mask & STATX_MNT_ID) || own.stx_mnt_id == other.stx_mnt_id;
 }

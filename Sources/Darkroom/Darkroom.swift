@@ -178,18 +178,14 @@ package final class Darkroom {
       try awaitNotices()
       let now = Clock.monotonicSeconds
       jobs.closePauses(within: (ending?.deadline ?? now + configuration.grace) - now)
+      let late = mailbox.collect()
+      for case .delivery(.broken(let error)) in late { throw error }
       reportLeft()
       reportUncovered()
       // The status also shows what is left while no process runs.
       writeStatus(Clock.monotonicSeconds, isLast: true)
       outputs.closePages(jobs, now: Clock.monotonicSeconds)
-      for message in mailbox.collect() {
-        switch message {
-        case .galleryFailed(let why): observe(.warning(why))
-        case .delivery(.broken(let error)): throw error
-        default: break
-        }
-      }
+      for case .galleryFailed(let why) in late + mailbox.collect() { observe(.warning(why)) }
       isClean = !jobs.table.isPlanning
     } catch {
       isClean = !error.isOfLedger(folders.state)

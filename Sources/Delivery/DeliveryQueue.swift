@@ -193,8 +193,12 @@ package final class DeliveryQueue: Sendable {
   }
 
   /// Delivers what was submitted, as one batch, and waits for it. What is held stays so.
-  package func drain() {
+  /// - Parameter seconds: How long to wait for the machine, before `abandon`. Default: as long as it takes.
+  package func drain(within seconds: Double = .infinity) {
+    let end = DispatchWorkItem { self.abandon() }
+    if seconds.isFinite { DispatchQueue.global().asyncAfter(deadline: .now() + max(0, seconds), execute: end) }
     queue.sync { deliverBatch() }
+    end.cancel()
   }
 
   /// Stops waiting for the machine, since the program must end.
@@ -203,10 +207,12 @@ package final class DeliveryQueue: Sendable {
   /// Delivers what a run has now, since it was cancelled: results that cannot be delivered for want of permission, say, fail.
   package func giveUp(run: Int) {
     givenUp.withLock { _ = $0.insert(run) }
-    held.withLock { held in
-      if held.items.contains(where: { $0.record.run.number == run }) { held.due = .now }
+    queue.async { [self] in
+      held.withLock { held in
+        if held.items.contains(where: { $0.record.run.number == run }) { held.due = .now }
+      }
+      deliverBatch()
     }
-    queue.async { self.deliverBatch() }
   }
 
   /// Releases the resources of a run whose deliveries have all ended.

@@ -18,7 +18,7 @@ package struct EarlierReports {
     folder = OutboxFolder(path: outbox.path, handle: outbox).job(job)
     var targets: [String] = []
     let history = try folder.status(of: "history")?.kind == .folder ? folder.open("history").names() : []
-    for run in [""] + history.compactMap(\.text).sorted(by: >).map({ "history/\($0)/" }) {
+    for run in [""] + history.compactMap(\.text).filter(History.isRun).sorted(by: >).map({ "history/\($0)/" }) {
       // A report has all rows of a run that has ended, a log those of one that was killed, too.
       let names = [run + "entries.jsonl", run + "report.json"]
       for name in names where try folder.status(of: name)?.kind == .file {

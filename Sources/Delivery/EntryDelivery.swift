@@ -21,6 +21,12 @@ struct EntryDelivery: Sendable {
     return entry
   }
 
+  /// Whether its main file has certainly not got its name: it is in staging.
+  func isUnplaced(in staging: Staging) -> Bool {
+    guard let staged = artifacts.main?.delivery.staged else { return true }
+    return ((try? staging.open().status(of: staged)) ?? nil) != nil
+  }
+
   /// The folders of the files' targets, relative to the job's.
   var subfolders: [String] { artifacts.map(\.delivery.subfolder) }
 

@@ -9,6 +9,12 @@ package struct History {
 
   package init(folder: JobFolder) { self.folder = folder }
 
+  /// Begins the names of folders in `history` with files of others.
+  static let othersPrefix = "others-"
+
+  /// Whether a folder in `history` may be a run's, and not one with files of others.
+  package static func isRun(_ name: String) -> Bool { !name.hasPrefix(othersPrefix) }
+
   /// Moves the earlier report, manifest, log and list of failures to `history/RUN_ID/`. Does nothing when there is no
   /// earlier run. Other files stay, also those that are called like another run's manifest.
   /// - Parameter exceptLog: Whether `entries.jsonl` stays, because the run that begins takes over its rows. Default: no.
@@ -56,11 +62,11 @@ package struct History {
 
   /// Moves a file out of the way that somebody else has put into the job's folder, under the name of a document: neither it nor the
   /// document is lost.
+  /// - Parameter subfolder: The path of a folder with no name of a run, so that it is neither taken for one nor removed.
   /// - Returns: Its new path.
   /// - Throws: `SystemError`.
-  func moveAway(_ name: String, from job: OpenFolder) throws(SystemError) -> String {
-    // No name of a run, so that it is never removed.
-    let target = try folder.createDurably("history/others-" + RunID.make())
+  func move(_ name: String, of job: OpenFolder, to subfolder: String) throws(SystemError) -> String {
+    let target = try folder.createDurably(subfolder)
     guard try job.renameWithoutReplacing(name, to: target, as: name) else {
       throw SystemError("rename", target.path + "/" + name, code: EEXIST)
     }

@@ -57,7 +57,9 @@ package struct LedgerOpening {
   /// - Returns: nil when there is none.
   /// - Throws: As `open`; also when it is damaged.
   package func examined() throws -> Ledger? {
-    guard try FileStatus.exists(state.ledger) else { return nil }
+    let isThere = try FileStatus.exists(state.ledger)
+    // A missing one may be lost.
+    if try !isThere && loss == nil { return nil }
     return try checked(true)
   }
 

@@ -65,7 +65,7 @@ struct LedgerRebuild {
   /// Adds the outputs, failures and names of a job's reports, the oldest report first.
   /// - Returns: The number of reports.
   private func add(_ folder: JobFolder) throws -> Int {
-    let earlier = ((try? folder.open("history").names()) ?? []).compactMap(\.text).sorted()
+    let earlier = ((try? folder.open("history").names()) ?? []).compactMap(\.text).filter(History.isRun).sorted()
     let reports = (earlier.map { "history/\($0)/report.json" } + ["report.json"]).compactMap { target in
       (try? ReportHead(of: folder.open(file: target))).map { (target, $0) }
     }

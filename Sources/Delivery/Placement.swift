@@ -147,11 +147,11 @@ extension Delivery {
 
 extension EntryFailure {
   /// The failure of an entry whose files cannot be delivered.
-  /// - Parameter givesUp: Whether the entry fails also when the machine is the cause.
+  /// - Parameter givesUp: Whether the entry fails also when only an operator can remove the cause, such as want of permission.
   /// - Returns: nil when the delivery is tried again.
   init?(delivering error: any Error, givesUp: Bool) {
-    let isOfFile = error is SystemError
-    if error.isDamageOfLedger || error.isOfMachineForOwnFile && !(givesUp && isOfFile) { return nil }
+    let isLeftToOperator = error is SystemError && !error.mayPassSoon && !error.isOutOfSpace
+    if error.isDamageOfLedger || error.isOfMachineForOwnFile && !(givesUp && isLeftToOperator) { return nil }
     self.init(error, otherwise: .io)
     disposition = .final
   }

@@ -83,6 +83,7 @@ package struct Recovery {
       var placed: Set<String> = []
       folders.formUnion(try delivery.place(name, by: placement, isAgain: true, placed: &placed))
     } catch {
+      let givesUp = givesUp && delivery.isUnplaced(in: run.staging)
       guard let failure = EntryFailure(delivering: error, givesUp: givesUp) else { throw error }
       let last = hasFailures ? try index.failure(name) : nil
       let row = delivery.row.failed(failure, after: last)

@@ -107,15 +107,13 @@ package struct ReportDelivery: Sendable {
     var movedAway: [String] = []
     // A consumer may have moved the folder away.
     let folder = try run.folder.createDurably()
+    let isOwn = run.isInHistory || hasOwnReport(folder)
+    let aside = "history/" + History.othersPrefix + RunID.make()
     for document in left {
-      if run.isInHistory {
+      if isOwn {
         try staging.rename(document.staged, to: folder, as: document.target)
-      } else {
-        while try !staging.renameWithoutReplacing(document.staged, to: folder, as: document.target) {
-          // Where a rename is a link followed by a removal, the file may have both names after a crash.
-          if try Self.isSame(document, in: folder, staging) { break }
-          movedAway.append(try History(folder: run.folder).moveAway(document.target, from: folder))
-        }
+      } else if let moved = try place(document, from: staging, in: folder, movingTo: aside) {
+        movedAway.append(moved)
       }
       // Renaming a file to another name of the same file does nothing.
       try staging.remove(document.staged)
@@ -123,12 +121,28 @@ package struct ReportDelivery: Sendable {
     return movedAway
   }
 
-  private static func isSame(
-    _ document: Delivery, in folder: OpenFolder, _ staging: OpenFolder
-  ) throws(SystemError) -> Bool {
-    guard let placed = try folder.status(of: document.target), let staged = try staging.status(of: document.staged)
-    else { return false }
-    return placed.identity.isSameNode(as: staged.identity)
+  /// - Returns: The new path of what had the name of the document; nil when nothing had, or the same document.
+  private func place(
+    _ document: Delivery, from staging: OpenFolder, in folder: OpenFolder, movingTo aside: String
+  ) throws(SystemError) -> String? {
+    if try staging.renameWithoutReplacing(document.staged, to: folder, as: document.target) { return nil }
+    // Also where a rename is a link followed by a removal, and the file has both names after a crash.
+    if try folder.holds(document.target, bytes: document.bytes, sha256: document.sha256) {
+      try staging.rename(document.staged, to: folder, as: document.target)
+      return nil
+    }
+    let moved = try History(folder: run.folder).move(document.target, of: folder, to: aside)
+    guard try staging.renameWithoutReplacing(document.staged, to: folder, as: document.target) else {
+      throw SystemError("rename", folder.path + "/" + document.target, code: EEXIST)
+    }
+    return moved
+  }
+
+  /// Whether the documents in the job's folder are this run's, as when the state folder was restored from a backup since they were
+  /// delivered.
+  private func hasOwnReport(_ folder: OpenFolder) -> Bool {
+    guard let report = try? folder.open(reading: Folder.name(of: run.folder.report)) else { return false }
+    return (try? ReportHead(of: report))?.runID == run.runID
   }
 
   /// Removes the manifest from the inbox, if it is still the file that was processed.

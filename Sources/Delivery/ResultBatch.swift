@@ -108,16 +108,19 @@ struct ResultBatch {
           do throws(SystemError) {
             opened[path] = try folder.create(subfolder, changed: &new)
           } catch {
-            let isFinal = error.cause == .occupied || error.cause == .other || givesUp(index)
+            let isFinal = error.cause == .occupied || error.cause == .other
             failures[path] = isFinal ? EntryFailure(creating: path, error) : error
           }
           changed.formUnion(new)
         }
         guard let error = failures[path] else { continue }
+        let isUnplaced = items[index].delivery.isUnplaced(in: items[index].record.run.staging)
         if artifact.kind.isDerived {
           items[index].delivery.drop(artifact.kind)
-        } else if let conflict = error as? EntryFailure {
-          fail(index, conflict)
+        } else if let failure = error as? EntryFailure
+          ?? EntryFailure(delivering: error, givesUp: givesUp(index) && isUnplaced)
+        {
+          fail(index, failure)
         } else {
           items[index].obstacle = error
         }
@@ -179,7 +182,8 @@ struct ResultBatch {
           record.entry.name, by: placement, isAgain: isAgain, in: opened, placed: &placed)
         folders.formUnion(changed.map(record.run.folder.file))
       } catch {
-        if let failure = EntryFailure(delivering: error, givesUp: givesUp(index)) {
+        let givesUp = givesUp(index) && items[index].delivery.isUnplaced(in: record.run.staging)
+        if let failure = EntryFailure(delivering: error, givesUp: givesUp) {
           fail(index, failure)
         } else {
           items[index].obstacle = error

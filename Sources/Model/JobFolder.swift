@@ -166,7 +166,8 @@ extension JobFolder {
       if kind == .link || name == "history" && kind != .folder {
         throw FolderObstacle(path: path + "/" + name, kind: kind)
       }
-      try folder.checkMount(name)
+      // Originals and previews may not be made.
+      if [Artifact.Kind.result.folder, "history"].contains(name) { try folder.checkMount(name) }
     }
     if let kind = try folder.status(of: Folder.name(of: entriesLog))?.kind, kind != .file {
       throw FolderObstacle(path: entriesLog, kind: kind)
@@ -186,7 +187,7 @@ extension JobFolder {
     for subfolder in Artifact.Kind.allCases.map(\.folder) {
       guard let kind = try folder.status(of: subfolder)?.kind else { continue }
       guard kind == .folder else { throw FolderObstacle(path: "\(folder.path)/\(subfolder)", kind: kind) }
-      try folder.checkMount(subfolder)
+      if subfolder == Artifact.Kind.result.folder { try folder.checkMount(subfolder) }
     }
   }
 }

@@ -353,4 +353,22 @@ import Testing
     let requests = try server.requestsSoFar()
     #expect(requests.count == 12 && Set(requests).count == 12)
   }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
+  func `a request of another user is told, and keeps no other job from being cancelled`() throws {
+    for name in ["a.txt", "b.txt"] { try folders.drop(name, server.url("a") + "\n") }
+    #expect(chmod(folders.inbox, 0o1777) == 0 && chown(folders.inbox, 5, 5) == 0)
+    #expect(try cancel("--all").status == 0)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folders.inbox)
+    let requests = names.filter { $0.hasPrefix(".darkroom-cancel-") }
+    #expect(requests.count == 2)
+    #expect(chown(folders.inbox + "/" + requests[0], 999, 999) == 0)
+    try FileManager.default.removeItem(atPath: folders.inbox + "/" + requests[1])
+    let again = try cancel("--all")
+    #expect(again.status == 66 && again.error.contains(requests[0]), "\(again.error)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folders.inbox).contains(requests[1]))
+    // Those of the inbox's owner count.
+    #expect(chown(folders.inbox + "/" + requests[0], 5, 5) == 0)
+    #expect(try cancel("--all").status == 0)
+  }
 }

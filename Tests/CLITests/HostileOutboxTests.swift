@@ -151,6 +151,15 @@ import Testing
     #expect(try folders.report("deep").entries.first?.error?.code == "name-conflict")
     try expectUntouched()
   }
+
+  @Test func `where statx() is refused, as in some containers, jobs are done as elsewhere`() throws {
+    let folders = try DarkroomFolders()
+    for _ in 0..<2 {
+      try folders.drop("job.txt", "coffee.jpg\n")
+      let run = try folders.run(["--filters", "none"], injecting: "statx:error=EPERM")
+      #expect(run.status == 0, "\(run.error)")
+    }
+  }
 }
 
 extension TemporaryFolder {

@@ -24,16 +24,6 @@ struct SpaceTests {
     try folders.drop(name, "coffee.jpg\n" + String(repeating: "#\n", count: bytes / 2))
   }
 
-  /// SQLite does not say why a commit has failed. The eleventh sync of its journal is that of the result.
-  @Test func `a disk that is full when the ledger is committed is waited for`() throws {
-    try folders.drop("job.txt", "coffee.jpg\n")
-    let journal = folders.outbox + "/.darkroom/ledger.sqlite-journal"
-    let run = try folders.run(
-      ["--filters", "none"], injecting: "fdatasync:error=ENOSPC:when=11", about: journal)
-    #expect(run.status == 0, "\(run.error)")
-    #expect(run.error.contains("no space left") && !run.error.contains("I/O error"), "\(run.error)")
-  }
-
   @Test func `a manifest that the state's file system can never hold is rejected, and the others are processed`() throws
   {
     let disk = try SmallDisk(over: state, in: folders.folder, kilobytes: 2048)

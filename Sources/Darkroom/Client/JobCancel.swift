@@ -1,5 +1,6 @@
 import Glibc
 import Inbox
+import Manifests
 import Model
 import System
 
@@ -22,7 +23,7 @@ package struct JobCancel {
   package func cancel(_ jobs: [String]) throws -> Asked {
     let open = try OpenRuns(configuration)
     let names = jobs.map(PortableName.job)
-    try ask(names.flatMap { open.keys[$0] ?? [] })
+    let others = try ask(names.flatMap { open.keys[$0] ?? [] })
     let inShards = try cancelShards { names.contains($0) }
     let unknown = names.filter { open.keys[$0] == nil && !inShards.contains($0) }
     if !unknown.isEmpty {
@@ -34,6 +35,7 @@ package struct JobCancel {
         ignored.isEmpty ? "no manifest in the inbox, and no run that has not ended" : ignored.joined(separator: ", ")
       throw StopError.missing((open.obstacle ?? "there is no open job \(names): \(why)") + rest)
     }
+    try check(others)
     return Asked(jobs: jobs, isRunning: open.isRunning || !inShards.isEmpty)
   }
 
@@ -41,9 +43,10 @@ package struct JobCancel {
   /// - Throws: `StopError.missing` when some open runs may be unknown, after requesting the known ones; `SystemError`.
   package func cancelAll() throws -> Asked {
     let open = try OpenRuns(configuration)
-    try ask(open.keys.values.flatMap { $0 })
+    let others = try ask(open.keys.values.flatMap { $0 })
     let inShards = try cancelShards { _ in true }
     if let obstacle = open.obstacle { throw StopError.missing(obstacle) }
+    try check(others)
     return Asked(jobs: inShards.union(open.keys.keys).sorted(), isRunning: open.isRunning || !inShards.isEmpty)
   }
 
@@ -87,13 +90,15 @@ package struct JobCancel {
     }
   }
 
-  private func ask(_ keys: [String]) throws {
+  /// - Returns: The names of requests of other users, which may not count.
+  private func ask(_ keys: [String]) throws -> [String] {
     let inbox = try OpenFolder(configuration.inbox)
-    for key in keys {
-      let name = CancelRequest.name(key)
-      if try !create(name, in: inbox) { try check(name, in: inbox) }
+    var others: [String] = []
+    for key in keys.map(CancelRequest.name) where try !create(key, in: inbox) && isOfOther(key, in: inbox) {
+      others.append(key)
     }
     try inbox.sync()
+    return others
   }
 
   /// - Returns: false when there is such a request.
@@ -106,13 +111,24 @@ package struct JobCancel {
     }
   }
 
-  /// Checks a request that exists. In a folder with the sticky bit, one of a user who may not cancel the run does not count, and
-  /// nobody else can remove it.
-  private func check(_ name: String, in inbox: OpenFolder) throws {
-    guard let request = try inbox.status(of: name), request.owner != geteuid(), request.owner != 0 else { return }
-    guard try inbox.status().mode & Int(S_ISVTX) != 0 else { return }
+  /// Whether a request that exists may not count: in a folder with the sticky bit, that of a user who may not cancel the run, as far as
+  /// that can be told here. Nobody else can remove it.
+  private func isOfOther(_ name: String, in inbox: OpenFolder) throws -> Bool {
+    let folder = try inbox.status()
+    guard folder.mode & Int(S_ISVTX) != 0, let request = try inbox.status(of: name) else { return false }
+    // The outbox may belong to the instance's user.
+    let outbox = try? FileStatus(of: configuration.outbox).owner
+    if [geteuid(), 0, folder.owner, outbox].contains(request.owner) { return false }
+    let files = try inbox.names().compactMap(\.text).filter { ManifestFileName($0) != nil }
+    return try !files.contains { try inbox.status(of: $0)?.owner == request.owner }
+  }
+
+  /// - Parameter others: The names of requests of other users, which may not count.
+  private func check(_ others: [String]) throws {
+    guard let first = others.first else { return }
+    let more = others.count > 1 ? " and \(others.count - 1) more" : ""
     throw StopError.missing(
-      "\(inbox.path)/\(name) is of another user (\(request.owner)), whose request may not count: remove it, and cancel again"
+      "\(configuration.inbox)/\(first)\(more): another user has made the request, and it may not count: remove it, and cancel again"
     )
   }
 }

@@ -1,3 +1,4 @@
+import Delivery
 import Model
 import System
 
@@ -113,7 +114,8 @@ struct JobRuns {
   private mutating func unreadRuns() -> [String] {
     guard let history = try? folder.open("history"), let identity = try? history.status().identity else { return [] }
     if identity == listed { return unread }
-    unread = ((try? history.names()) ?? []).compactMap(\.text).filter { !known.contains($0) }.sorted()
+    unread = ((try? history.names()) ?? []).compactMap(\.text)
+      .filter { History.isRun($0) && !known.contains($0) }.sorted()
     // A change in the same moment may not change the modification time.
     listed = abs(Clock.wallSeconds - identity.modified.sinceEpoch) < 2 ? nil : identity
     return unread

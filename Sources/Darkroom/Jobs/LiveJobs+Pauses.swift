@@ -1,5 +1,4 @@
 import Delivery
-import Dispatch
 import Ledger
 import Model
 import System
@@ -63,14 +62,11 @@ extension LiveJobs {
   /// - Parameter seconds: How long a ledger that cannot be written is tried again. Without the end of a pause, it counts as having
   ///   ended when the program was last active.
   func closePauses(within seconds: Double) {
-    let waitEnd = DispatchWorkItem { [delivery] in delivery.abandon() }
-    DispatchQueue.global().asyncAfter(deadline: .now() + max(0, seconds), execute: waitEnd)
-    defer { waitEnd.cancel() }
     let context = self.context
     delivery.record(
       table.runs.keys.flatMap { run in
         (table.runs[run]?.closePauses(now: context.wall) ?? []) + table.noteTransfers(run, context)
       } + pausesOfWaitingJobs(until: context.wall))
-    delivery.drain()
+    delivery.drain(within: seconds)
   }
 }

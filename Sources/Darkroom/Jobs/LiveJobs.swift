@@ -190,7 +190,8 @@ final class LiveJobs {
     case .add(let run, let entries, let transfers): flow.add(run, entries, transfers: transfers)
     case .close(let run, let entries, let plan):
       flow.close(run, entries, sparing: plan)
-      delivery.giveUp(run: run)
+      // What another manifest replaces is still wanted.
+      if case .closing(let closing)? = runs[run]?.phase, !closing.isSuperseded { delivery.giveUp(run: run) }
       flow.takeCancelled(planner.configuration)
     case .cancel(let run, let entries, let plan): flow.cancelAwaited(run, entries, sparing: plan)
     case .removeEntries(let run): flow.remove(run)

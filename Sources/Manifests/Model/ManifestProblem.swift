@@ -1,5 +1,4 @@
 import JSON
-import System
 
 /// A reason for which a whole manifest is rejected.
 package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConvertible {
@@ -29,10 +28,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
     /// A field of the object that stands on a line.
     case field(String, line: Int)
 
-    /// At most 1000 characters: keys may be longer.
-    package var description: String { text.shortened() }
-
-    private var text: String {
+    package var description: String {
       switch self {
       case .file: ""
       case .line(let line, nil): "line \(line)"
@@ -69,14 +65,12 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
   package static let reportLimit = 100
 
   package let code: Code
-
-  /// At most 1000 characters, since it may quote the manifest.
   package let message: String
   package let location: Location
 
   package init(_ code: Code, _ message: String, at location: Location) {
     self.code = code
-    self.message = message.shortened()
+    self.message = message
     self.location = location
   }
 

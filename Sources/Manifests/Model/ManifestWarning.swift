@@ -1,5 +1,3 @@
-import System
-
 /// A doubt about a readable manifest.
 package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
   /// The kind of warning; the raw values are the report's.
@@ -47,8 +45,6 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
   package static let reportLimit = 100
 
   package let code: Code
-
-  /// At most 1000 characters, since it may quote the manifest.
   package let message: String
   package let location: ManifestProblem.Location
 
@@ -58,7 +54,7 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
   /// - Parameter concernsSecrets: Default: false.
   package init(_ code: Code, _ message: String, at location: ManifestProblem.Location, concernsSecrets: Bool = false) {
     self.code = code
-    self.message = message.shortened()
+    self.message = message
     self.location = location
     self.concernsSecrets = concernsSecrets
   }

@@ -97,6 +97,17 @@ struct HeldResultTests {
     #expect(deliveries.text("job-1/images/entry 0.jpg") == "picture")
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func `the end does not wait for a ledger that cannot be written, and says so`() throws {
+    let run = try deliveries.run(1)
+    let ledger = try ImmutableFolder(deliveries.state.ledger)
+    queue.deliver(try deliveries.filtered(0, of: run), isUrgent: true)
+    #expect(deliveries.wait(failing: 1).broken == nil)
+    queue.drain(within: 0.1)
+    #expect(deliveries.wait(isBroken: true).broken != nil)
+    ledger.release()
+  }
+
   @Test func `results of a job that is given up fail if they cannot be delivered, and others go on waiting`() throws {
     let runs = try (1...2).map { try deliveries.run($0) }
     let immutable = try runs.map { run in

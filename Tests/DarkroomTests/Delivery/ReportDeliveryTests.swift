@@ -104,4 +104,25 @@ import TestSupport
     #expect(try found.place().isEmpty)
     #expect(try outbox.staged.isEmpty)
   }
+
+  @Test func `this run's own documents are replaced, as after its state was restored from a backup`() throws {
+    for number in 1...2 {
+      var tally = JobTally()
+      for position in 0..<number { tally.add(.sample(position, state: .failed)) }
+      let file = ReportFile(
+        run: outbox.run, manifest: try Self.manifest(), outcome: JobOutcome(tally, Transfers(), at: 5000), pauses: [],
+        index: try JobIndex(creating: .memory), ledger: outbox.ledger, state: outbox.state)
+      #expect(try file.write().place().isEmpty)
+    }
+    #expect(try ReportHead(of: OpenFile(reading: target))?.counts?.failed == 2)
+    #expect(try !FileStatus.exists(outbox.folder.history))
+  }
+
+  @Test func `a folder of somebody else's files in the history is no earlier run`() throws {
+    let found = try #require(try recorded())
+    try outbox.write("{\n\"job\":\"job\",\n\"run_id\":\"theirs\",\n\"entries\":[\n]}\n", to: "report.json")
+    #expect(try found.place().isEmpty == false)
+    try Folder.removeFile(target)
+    #expect(try EarlierReports(of: "job", in: OpenFolder(outbox.root.file("out"))).isEmpty)
+  }
 }

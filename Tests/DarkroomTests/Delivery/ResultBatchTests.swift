@@ -4,6 +4,7 @@ import Testing
 import TestSupport
 
 @testable import Delivery
+@testable import Model
 
 @Suite struct ResultBatchTests {
   @Test(arguments: [
@@ -22,5 +23,23 @@ import TestSupport
     batch.hold(beneath: [deliveries.root.file(unsynced): SystemError("fsync", unsynced, code: EIO)])
     #expect(batch.takeHeld().count == (isHeld ? 1 : 0))
     #expect(batch.ends.count == (isHeld ? 0 : 1))
+  }
+
+  @Test(
+    arguments: [
+      (EACCES, true), (EPERM, true), (EROFS, false), (ENOSPC, false), (EDQUOT, false), (EIO, false), (EMFILE, false),
+      (ENOMEM, false),
+    ])
+  func `a result waits for the machine, and is given up only where an operator is needed`(
+    number: Int32, isGivenUp: Bool
+  ) {
+    let error = SystemError("renameat2", "images/a.jpg", code: number)
+    #expect(EntryFailure(delivering: error, givesUp: false) == nil)
+    #expect((EntryFailure(delivering: error, givesUp: true) != nil) == isGivenUp)
+  }
+
+  @Test func `a result that can never have its name fails at once`() {
+    let failure = EntryFailure(delivering: SystemError("renameat2", "images/a.jpg", code: EXDEV), givesUp: false)
+    #expect(failure?.code == .io && failure?.disposition == .final)
   }
 }

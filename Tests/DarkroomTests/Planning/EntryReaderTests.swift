@@ -17,13 +17,21 @@ import Testing
     #expect(reader.problems.isEmpty)
   }
 
-  @Test func `a problem quotes only the beginning of a long name`() throws {
-    var reader = EntryReader(defaults: try Planned.defaults)
-    let key = String(repeating: "n", count: 100_000)
-    #expect(reader.read(.integer(7), key: key, position: 0, at: .keyPath([key])) == nil)
-    let entry = JSONValue.object(["url": .string("a.jpg"), "format": .string(key)])
-    #expect(reader.read(entry, key: nil, position: 1, at: .line(1)) == nil)
-    #expect(reader.problems.count == 2)
-    #expect(reader.problems.allSatisfy { $0.message.count <= 1001 && $0.location.description.count <= 1001 })
+  @Test func `a problem quotes only the beginning of a long text`() throws {
+    let long = String(repeating: "n", count: 100_000)
+    let text = #"{"\#(long)": 7, "b": {"url": "a.jpg", "format": "\#(long)"}}"#
+    let problems = try Planned(Array(text.utf8), as: "m.json").problems
+    #expect(problems.count == 2)
+    #expect(problems.allSatisfy { $0.description.count <= 2000 && $0.location.description.count <= 1000 })
+  }
+
+  @Test(arguments: [700, 850, 940, 990, 999])
+  func `a password that a long text contains is removed before the text is shortened`(start: Int) throws {
+    let secret =
+      String(repeating: "a", count: start) + "https://bob:" + String(repeating: "hunter2", count: 40) + "@h/x"
+    let text = #"{"\#(secret)": 7, "b": {"url": "a.jpg", "format": "\#(secret)"}}"#
+    let problems = try Planned(Array(text.utf8), as: "m.json").problems
+    #expect(problems.count == 2)
+    #expect(problems.allSatisfy { !$0.description.contains("hunter") }, "\(problems)")
   }
 }
