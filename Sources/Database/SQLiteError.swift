@@ -40,12 +40,15 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether part of the file could not be read.
   package var isUnreadable: Bool { code == SQLITE_IOERR | 1 << 8 }
 
-  /// Whether the file system has no space for the change, which then did not happen. A failed write says so itself; a sync,
-  /// a quota, and other ways to grow a file, by `errno`.
+  /// Whether the file system has no space for the change. A failed write says so itself; a sync, a quota, and other ways to grow a
+  /// file, by `errno`.
   package var isOutOfSpace: Bool {
     code & 0xff == SQLITE_FULL
       || code & 0xff == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT)
   }
+
+  /// Whether a commit that failed so may have happened: everything was written, and a sync, or the end of the journal, failed.
+  package var mayHaveCommitted: Bool { code & 0xff == SQLITE_IOERR && ![1, 2, 3].contains(code >> 8) }
 
   /// Whether memory or descriptors are exhausted.
   package var isExhaustion: Bool { code & 0xff == SQLITE_NOMEM || [EMFILE, ENFILE, ENOMEM].contains(systemError) }

@@ -21,12 +21,12 @@ extension DeliveryQueue {
       batch.changes + originals.changes + acceptances.flatMap(\.changes) + results.intents + reports.flatMap(\.intents)
     do {
       var isAgain = false
-      try retrying(after: { !$0.isOutOfSpace }) {
+      try retrying(after: { !$0.isUndoneForWantOfSpace }) {
         let left = isAgain ? try changes.map(unaccepted) : changes
         isAgain = true
         try ledger.commit(left)
       }
-    } catch let error where error.isOutOfSpace {
+    } catch let error where error.isUndoneForWantOfSpace {
       // The next batch contains fewer items that can be rejected.
       return reject(batch.changes + originals.changes, acceptances, reports, results, folders, error)
     }

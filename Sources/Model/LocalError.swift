@@ -59,6 +59,9 @@ extension Error {
   package var isExhaustion: Bool { localCause == .exhaustion }
 
   package var isOutOfSpace: Bool { localCause == .space }
+
+  /// Whether a change has certainly not happened, because there is no space for it. A commit of which only the sync failed may have.
+  package var isUndoneForWantOfSpace: Bool { isOutOfSpace && (self as? SQLiteError)?.mayHaveCommitted != true }
 }
 
 extension ErrorCause {

@@ -108,6 +108,12 @@ import Testing
     #expect(SQLiteError(code: code, message: "", path: "", systemError: number).isOutOfSpace == isOutOfSpace)
   }
 
+  @Test(arguments: [(Int32(13), false), (266, false), (778, false), (1034, true), (1290, true), (1546, true)])
+  func `a commit of which only the sync or the end of the journal failed may have happened`(code: Int32, mayHave: Bool)
+  {
+    #expect(SQLiteError(code: code, message: "", path: "", systemError: ENOSPC).mayHaveCommitted == mayHave)
+  }
+
   @Test("an error has the number of the system call that failed")
   func systemError() throws {
     let folder = try TemporaryFolder()

@@ -65,7 +65,7 @@ struct Acceptance {
       try record(job, manifest)
     } catch {
       // A failed commit may have been written. If it was not, the next start removes the file.
-      isLeft = error.isOfLedger(state) && !error.isOutOfSpace && !error.isRefusal
+      isLeft = error.isOfLedger(state) && !error.isUndoneForWantOfSpace && !error.isRefusal
       throw error
     }
     isLeft = true
