@@ -44,7 +44,7 @@ struct LedgerRebuild {
   func adopt(_ head: ReportHead, rows: () throws -> OpenFile, of job: JobFolder) throws {
     try addOutputs(of: rows(), job, sparing: true)
     guard let runID = head.runID else { return }
-    if head.countsForNext { try addFailures(of: rows(), runID, job) }
+    if head.countsForNext { try addFailures(of: rows, runID, job) }
     if head.hasNames { try addNames(of: rows(), runID, job) }
   }
 
@@ -73,9 +73,9 @@ struct LedgerRebuild {
       if let rows = try? folder.open(file: target) { try addOutputs(of: rows, folder) }
     }
     if let (target, head) = reports.last(where: { $0.1.countsForNext }), let runID = head.runID,
-      let rows = try? folder.open(file: target)
+      (try? folder.open(file: target)) != nil
     {
-      try addFailures(of: rows, runID, folder)
+      try addFailures(of: { try folder.open(file: target) }, runID, folder)
     }
     if let (target, head) = reports.last(where: { $0.1.hasNames }), let runID = head.runID,
       try ledger.namedRun(for: runID, job: folder.name) == nil, let rows = try? folder.open(file: target)
@@ -129,16 +129,36 @@ struct LedgerRebuild {
     }
   }
 
-  private func addFailures(of rows: OpenFile, _ runID: String, _ folder: JobFolder) throws {
+  /// - Parameter rows: Opens the rows.
+  private func addFailures(of rows: () throws -> OpenFile, _ runID: String, _ folder: JobFolder) throws {
+    let unsure = try ambiguousNames(of: rows)
     var page: [LedgerChange] = [.remember(runID, job: folder.name)]
-    try ReportRow.eachLine(of: rows) { text in
+    try ReportRow.eachLine(of: rows()) { text in
       guard ReportRow.isFailed(text), let row = try? ReportRow(parsing: text) else { return }
-      if let failure = row.ledgerFailure(name: row.resultName) { page.append(.recallFailure(failure, run: runID)) }
+      let name = row.resultName
+      if row.hasReplacedName, unsure.contains(name) { return }
+      if let failure = row.ledgerFailure(name: name) { page.append(.recallFailure(failure, run: runID)) }
       if page.count < Self.pageSize { return }
       try ledger.commit(page)
       page = []
     }
     try ledger.commit(page)
+  }
+
+  /// The names of failed rows without a file that other rows have, too: such a row does not show the number with which its name
+  /// was made unique, and must not be taken for another's.
+  private func ambiguousNames(of rows: () throws -> OpenFile) throws -> Set<String> {
+    var counts: [String: Int] = [:]
+    try ReportRow.eachLine(of: rows()) { text in
+      guard ReportRow.isFailed(text), let row = try? ReportRow(parsing: text), row.hasReplacedName else { return }
+      counts[row.resultName] = 0
+    }
+    if counts.isEmpty { return [] }
+    try ReportRow.eachLine(of: rows()) { text in
+      let name = ReportRow.resultName(ofRow: text) ?? (try? ReportRow(parsing: text))?.resultName
+      if let name, let count = counts[name] { counts[name] = count + 1 }
+    }
+    return Set(counts.filter { $0.value > 1 }.keys)
   }
 
   /// Adds names that can be derived from the URL of their row.

@@ -30,7 +30,13 @@ package struct Lock: Sendable, Hashable {
 
   private static func firstLine(of file: OpenFile?) -> String? {
     guard let file, (try? file.status().kind) == .file, let start = try? file.readStart(1024) else { return nil }
-    let line = String(decoding: start.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
+    return shown(String(decoding: start, as: UTF8.self))
+  }
+
+  /// A reason as it is shown: the first line of a text without control characters, at most 200 characters.
+  package static func shown(_ text: String) -> String? {
+    let line = String(
+      decoding: text.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     let shown = line.unicodeScalars.filter { $0.properties.generalCategory != .control }
     let text = String(String(String.UnicodeScalarView(shown)).prefix(200))
     return text.isEmpty ? nil : text

@@ -88,8 +88,8 @@ struct DuplicateKeys {
   }
 
   private static func error(_ key: [UInt8], at location: Position, first: Position) -> JSONError {
-    let name = String(decoding: key, as: UTF8.self)
-    let shown = name.count > 60 ? name.prefix(60) + "…" : name[...]
+    // Whole: in what is cut first, a password may not be found.
+    let shown = String(decoding: key, as: UTF8.self)
     return JSONError(
       .duplicateKey,
       "the key \"\(shown)\" occurs twice in its object; the first time at line \(first.line), column \(first.column)",

@@ -9,6 +9,9 @@ extension ReportRow {
     return variant.map { Entry.name(path, $0) } ?? path
   }
 
+  /// Whether it has no file, and a name that other systems cannot store: the name of its result is not certain then.
+  package var hasReplacedName: Bool { output == nil && OutputName.explicit(name).replacedClaim != nil }
+
   /// The name of the result of a row, found as in `sourceSHA256`: a merged report may have millions of rows.
   /// - Returns: nil for a row without a file.
   package static func resultName(ofRow text: String) -> String? {

@@ -86,7 +86,7 @@ package struct Throttle: Equatable, Sendable {
     }
     let seconds = backoff.hold(asked: asked, refusals: refusals)
     until = max(until, now + Int((seconds * 1000).rounded(.up)))
-    isHeld = true
+    if isNew { isHeld = true }
     return isNew ? seconds : nil
   }
 }

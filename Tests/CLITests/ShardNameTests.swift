@@ -116,4 +116,22 @@ import Testing
     try serve("rocket")
     #expect(try run(status: 0).since_last == Report.SinceLast(recovered: names.count, unchanged: 1))
   }
+
+  @Test func `of two names that become one no failure is taken for the other's`() throws {
+    try manifest([("x:y", "a.jpg"), ("x|y", "b.jpg")])
+    func run() throws -> Report {
+      let words = ["run", folder.file("cats.json"), "--accept-failures", "known"] + options
+      _ = try DarkroomProcess.run(words).expect(status: 1)
+      try FileManager.default.removeItem(atPath: folders.outbox + "/.darkroom/ledger.sqlite")
+      return try folders.validReport("cats")
+    }
+    let both = try run()
+    #expect(both.entries.map(\.state) == ["failed", "failed"])
+    try FileManager.default.copyItem(
+      atPath: packageRoot + "/Samples/chelsea.jpg", toPath: folder.file("sources/b.jpg"))
+    #expect(try runs(run()) == ["x:y": 1])
+    // The one that was delivered has the name that the other's row seems to have.
+    try FileManager.default.moveItem(atPath: folder.file("sources/b.jpg"), toPath: folder.file("sources/a.jpg"))
+    #expect(try runs(run()) == ["x|y": 1])
+  }
 }

@@ -54,7 +54,9 @@ package struct LockFile {
       }
       if reason == nil { return .found }
       if found.kind == .folder { return .foundFolder }
-      if let kept = Lock(name: name, path: path).reason { return text == kept + "\n" ? .found : .foundReason(kept) }
+      if let kept = Lock(name: name, path: path).reason {
+        return Lock.shown(text) == kept ? .found : .foundReason(kept)
+      }
       if found.kind == .file, found.links == 1, try rewrite(text, in: folder, found) { return .found }
       if try folder.status(of: name)?.identity.isSameNode(as: found.identity) == true {
         try replace(text, in: folder)

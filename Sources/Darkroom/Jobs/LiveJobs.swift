@@ -193,7 +193,10 @@ final class LiveJobs {
       // What another manifest replaces is still wanted.
       if case .closing(let closing)? = runs[run]?.phase, !closing.isSuperseded { delivery.giveUp(run: run) }
       flow.takeCancelled(planner.configuration)
-    case .cancel(let run, let entries, let plan): flow.cancelAwaited(run, entries, sparing: plan)
+    case .cancel(let run, let entries, let plan):
+      flow.cancelAwaited(run, entries, sparing: plan)
+      // Nothing of a replaced run is wanted any more.
+      if plan == nil { delivery.giveUp(run: run) }
     case .removeEntries(let run): flow.remove(run)
     case .recordCancelled(let run, let entries): work.recordCancelled(run, entries)
     case .recordSuperseded(let run, let plan, let hasBegun): work.recordSuperseded(run, plan, hasBegun: hasBegun)

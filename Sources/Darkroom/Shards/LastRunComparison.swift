@@ -7,6 +7,9 @@ struct LastRunComparison {
   /// The comparison of the rows so far.
   private(set) var changes = SinceLast()
 
+  /// Why the ledger could not tell what failed in the last run; the rows from there on are not compared.
+  private(set) var failure: (any Error)?
+
   private let results: MergedResults
 
   /// Whether the last run is an earlier merge of the same shards: its failures are those of these rows.
@@ -21,8 +24,17 @@ struct LastRunComparison {
 
   /// Adds a row.
   /// - Returns: The row as the report has it.
-  /// - Throws: `SQLiteError`, `LedgerError`.
-  mutating func add(_ text: String) throws -> String {
+  mutating func add(_ text: String) -> String {
+    if failure != nil { return text }
+    do {
+      return try compare(text)
+    } catch {
+      failure = error
+      return text
+    }
+  }
+
+  private mutating func compare(_ text: String) throws -> String {
     let isFailed = ReportRow.isFailed(text)
     if ReportRow.isCancelled(text) { return text }
     var row = isFailed ? try? ReportRow(parsing: text) : nil

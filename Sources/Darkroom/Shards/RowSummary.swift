@@ -19,7 +19,7 @@ struct RowSummary {
   /// - Throws: `SQLiteError`, `LedgerError`.
   mutating func add(_ row: String) throws -> String {
     sources.add(row)
-    return try comparison?.add(row) ?? row
+    return comparison?.add(row) ?? row
   }
 
   /// The warnings about frequent sources.

@@ -64,14 +64,15 @@ package struct ShardMerge {
     let failed = try staging.create(staging.document("failed.jsonl"), mode: 0o600)
     var summary = RowSummary(shards.plan, (try? results.get()).flatMap { LastRunComparison($0, shards) })
     let hasFailed = try writeRows(to: entries, failed, heads: heads, &merged, &summary)
-    merged.sinceLast = summary.comparison?.changes
+    let unknown = summary.comparison?.failure
+    merged.sinceLast = unknown == nil ? summary.comparison?.changes : nil
     merged.sameSources = try summary.sameSources(in: staging.open(staging.document("entries.jsonl")))
     let report = try staging.create(staging.document("report.json"))
     let page = try hasPage && obstacle == nil ? newPage(staging, merged) : nil
     try writeReport(merged.head, rows: staging.open(staging.document("entries.jsonl")), to: report, page)
     for file in [entries, failed, report] { try file.sync() }
     // What the rows say of files is true whatever becomes of the report.
-    let warning = record(merged.head, staging, results, &hasLedgerFailed)
+    let warning = record(merged.head, staging, unknown.map { .failure($0) } ?? results, &hasLedgerFailed)
     try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
     return .merged(merged.head, report: target.report, unfinished: unfinished, warning: warning)
   }

@@ -25,8 +25,7 @@ struct EarlierWork {
   init(_ folders: OwnedFolders, _ ledger: Ledger) throws {
     let (inbox, state) = (folders.inbox, folders.state)
     let store = DamagedJobs(state: state, outbox: folders.outbox, ledger: ledger)
-    let (found, damaged) = try store.takeOut(of: try ledger.liveJobs())
-    let unfinished = try found.map { try Self.recognised($0.job, $0.manifest, in: inbox, ledger) }
+    let (unfinished, damaged) = try store.takeOut(of: try ledger.liveJobs())
     let jobs = unfinished.map(\.job)
     self.unfinished = unfinished
     unknownRuns = Set(
@@ -45,18 +44,6 @@ struct EarlierWork {
       damaged.map(\.description) + [Self.emptyParkingFolder(of: inbox, unfinished, ledger)].compactMap { $0 }
     try OrphanCleanup(staging: folders.staging, state: state).run(
       keeping: jobs + damaged.filter { $0.folder == nil }.map(\.job), ledger: ledger)
-  }
-
-  /// A job with the identity of its manifest's copy, if the manifest was copied since.
-  private static func recognised(
-    _ job: LedgerJob, _ manifest: JobManifest, in inbox: Inbox, _ ledger: Ledger
-  ) throws -> (job: LedgerJob, manifest: JobManifest) {
-    guard let identity = RestoredManifest.identity(of: manifest, in: inbox) else { return (job, manifest) }
-    var (job, manifest) = (job, manifest)
-    manifest.identity = identity
-    job.details = try manifest.text
-    try ledger.commit([.note(job.runID, details: job.details)])
-    return (job, manifest)
   }
 
   /// - Returns: Why that failed; nil when it did not.

