@@ -48,7 +48,8 @@ import Testing
     #expect((found.first?["why"] as? String)?.contains("/a is a file, and is left as it is") == true, "\(found)")
   }
 
-  @Test func `a report that cannot be placed is tried again, and holds back only manifests of its name`() throws {
+  @Test(.disabled(if: ImmutableFolder.obstacle != nil, Comment(rawValue: ImmutableFolder.obstacle ?? "")))
+  func `a report that cannot be placed is tried again, and holds back only manifests of its name`() throws {
     try FileManager.default.createDirectory(
       atPath: folders.outbox + "/a/report.json/x", withIntermediateDirectories: true)
     // An earlier run's report is moved to history; this one is nobody's report and comes between.
@@ -58,13 +59,15 @@ import Testing
     _ = try server.nextRequest()
     try FileManager.default.createDirectory(
       atPath: folders.outbox + "/a/report.json/x", withIntermediateDirectories: true)
+    // As long as the history cannot take it, it is in the way.
+    let history = try ImmutableFolder(folders.outbox + "/a/history")
     try server.release(100)
     #expect(try watch.waitForLine(containing: "the report of job a cannot be worked on now, and is tried again") != nil)
     #expect(try waitForWaits(1).first?["job"] as? String == "a")
     try folders.drop("a.txt", server.url("new") + "\n")
     try folders.drop("b.txt", server.url("b") + "\n")
     #expect(try watch.waitForLine(containing: "b: succeeded") != nil)
-    try FileManager.default.removeItem(atPath: folders.outbox + "/a/report.json")
+    history.release()
     for _ in 0..<2 { #expect(try watch.waitForLine(containing: "a: succeeded") != nil) }
     try watch.stop()
     #expect(try folders.report("a").entries.map(\.name) == ["new"])
