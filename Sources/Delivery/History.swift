@@ -22,12 +22,13 @@ package struct History {
   package func putAside(exceptLog: Bool = false) throws(SystemError) {
     let job = try folder.open()
     let present = try job.names().compactMap(\.text)
-    let names = try files(ofRun: present, head: reportHead(in: job)).filter { !(exceptLog && $0 == "entries.jsonl") }
+    let head = try reportHead(in: job)
+    let names = files(ofRun: present, head: head).filter { !(exceptLog && $0 == "entries.jsonl") }
     if names.isEmpty { return }
     if try isUnbegun(names, in: job) { return }
     // The report is moved last: while it exists, the remaining files belong to it.
     let sorted = names.sorted { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }
-    let target = try freeFolder(for: sorted, of: job)
+    let target = try freeFolder(for: sorted, of: job, head)
     for name in sorted where try !job.renameWithoutReplacing(name, to: target, as: name) {
       throw SystemError("rename", target.path + "/" + name, code: EEXIST)
     }
@@ -36,8 +37,10 @@ package struct History {
   }
 
   /// The earlier run's folder in `history`, or a new one if that contains files of these names.
-  private func freeFolder(for names: [String], of job: OpenFolder) throws(SystemError) -> OpenFolder {
-    let target = try folder.createDurably("history/" + earlierRun(in: job))
+  private func freeFolder(
+    for names: [String], of job: OpenFolder, _ head: ReportHead?
+  ) throws(SystemError) -> OpenFolder {
+    let target = try folder.createDurably("history/" + earlierRun(in: job, head))
     for name in names where try target.status(of: name) != nil {
       return try folder.createDurably("history/" + RunID.make(after: runs))
     }
@@ -78,13 +81,13 @@ package struct History {
   package var runs: [String] { ((try? folder.open("history").names()) ?? []).compactMap(\.text) }
 
   /// The earlier run's name, from its report, or from the folder's modification time.
-  /// - Throws: `SystemError` when the report may be read later.
-  private func earlierRun(in job: OpenFolder) throws(SystemError) -> String {
-    if let runID = try reportHead(in: job)?.runID, RunID.isValid(runID) { return runID }
+  private func earlierRun(in job: OpenFolder, _ head: ReportHead?) -> String {
+    if let runID = head?.runID, RunID.isValid(runID) { return runID }
     let modified = (try? job.status().identity.modified.sinceEpoch) ?? 0
     return RunID.make(at: Date(timeIntervalSince1970: modified))
   }
 
+  /// - Throws: `SystemError` when the report may be read later.
   private func reportHead(in job: OpenFolder) throws(SystemError) -> ReportHead? {
     do {
       return try ReportHead(of: job.open(reading: "report.json"))

@@ -114,11 +114,10 @@ struct ResultBatch {
           changed.formUnion(new)
         }
         guard let error = failures[path] else { continue }
-        let isUnplaced = items[index].delivery.isUnplaced(in: items[index].record.run.staging)
         if artifact.kind.isDerived {
           items[index].delivery.drop(artifact.kind)
         } else if let failure = error as? EntryFailure
-          ?? EntryFailure(delivering: error, givesUp: givesUp(index) && isUnplaced)
+          ?? EntryFailure(delivering: error, givesUp: givesUp(index))
         {
           fail(index, failure)
         } else {
@@ -130,7 +129,11 @@ struct ResultBatch {
     return changed
   }
 
-  private func givesUp(_ index: Int) -> Bool { givenUp.contains(items[index].record.run.number) }
+  /// Whether a result that cannot be delivered now fails. One that has its name is delivered, whatever follows.
+  private func givesUp(_ index: Int) -> Bool {
+    let run = items[index].record.run
+    return givenUp.contains(run.number) && items[index].delivery.isUnplaced(in: run.staging)
+  }
 
   /// Fails an entry. It is not tried again.
   private mutating func fail(_ index: Int, _ failure: EntryFailure) {
@@ -182,8 +185,7 @@ struct ResultBatch {
           record.entry.name, by: placement, isAgain: isAgain, in: opened, placed: &placed)
         folders.formUnion(changed.map(record.run.folder.file))
       } catch {
-        let givesUp = givesUp(index) && items[index].delivery.isUnplaced(in: record.run.staging)
-        if let failure = EntryFailure(delivering: error, givesUp: givesUp) {
+        if let failure = EntryFailure(delivering: error, givesUp: givesUp(index)) {
           fail(index, failure)
         } else {
           items[index].obstacle = error

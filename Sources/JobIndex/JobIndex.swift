@@ -111,7 +111,7 @@ package final class JobIndex {
   /// Removes all entries, so that an index in memory can be used for another manifest.
   func clear() throws {
     for table in ["entries", "requests", "hosts", "claims", "firsts"] { try database.run("DELETE FROM " + table) }
-    try database.execute("DROP INDEX IF EXISTS names")
+    try database.execute("DROP INDEX IF EXISTS names; DROP INDEX IF EXISTS lines")
     // The transaction that created these tables may have been rolled back.
     for table in ["dependency_names", "dependencies", "last_names", "unnamed", "kept", "outputs", "failures"] {
       try database.execute("DROP TABLE IF EXISTS " + table)

@@ -3,47 +3,12 @@ import TestSupport
 import Testing
 
 /// What a merge tells of all shards together, and of the job's last run.
-@Suite(.blocking) struct ShardMergeTests {
-  private let folders: DarkroomFolders
-  private var folder: TemporaryFolder { folders.folder }
-
-  private static let names = ["cat.jpg", "x:y", "D/E.png", "./ sp /b", "plain", "a\u{308}\\b"]
+@Suite(.blocking) struct ShardMergeTests: ShardedJob {
+  let folders: DarkroomFolders
 
   init() throws {
     folders = try DarkroomFolders()
     _ = try folder.makeFolder("sources")
-  }
-
-  private var options: [String] { folders.named + ["--file-root", folder.file("sources")] }
-
-  /// Gives all entries another source.
-  private func serve(_ sample: String) throws {
-    let target = folder.file("sources/pic.jpg")
-    try? FileManager.default.removeItem(atPath: target)
-    try FileManager.default.copyItem(atPath: "\(packageRoot)/Samples/\(sample).jpg", toPath: target)
-  }
-
-  private func manifest(_ sources: [(name: String, source: String)]) throws {
-    let entries = sources.map { ["name": $0.name, "url": $0.source] }
-    try JSONEncoder().encode(entries).write(to: URL(fileURLWithPath: folder.file("cats.json")))
-  }
-
-  /// Divides the manifest, does the shards, and merges them.
-  private func divide(into shards: String, _ more: [String] = [], status: Int32 = 0) throws -> Report {
-    _ = try DarkroomCommand.run(["shard", "split", "--shards", "2", "cats.json", shards] + more, in: folder)
-      .expect(status: 0)
-    _ = try DarkroomProcess(["shard", "run", shards] + options, in: folder).finish().expect(status: 0)
-    return try merge(shards, status: status)
-  }
-
-  private func merge(_ shards: String, status: Int32 = 0) throws -> Report {
-    let words = ["shard", "merge", shards, "--accept-failures", "known"] + folders.named
-    _ = try DarkroomCommand.run(words, in: folder).expect(status: status)
-    return try folders.validReport("cats")
-  }
-
-  private func runs(_ report: Report) -> [String: Int] {
-    report.entries.reduce(into: [:]) { $0[$1.name] = $1.error?.runs }
   }
 
   @Test func `a merge is compared with the job's last run, once however often it is repeated`() throws {

@@ -16,8 +16,7 @@ struct RowSummary {
 
   /// Adds a row.
   /// - Returns: The row as the report has it.
-  /// - Throws: `SQLiteError`, `LedgerError`.
-  mutating func add(_ row: String) throws -> String {
+  mutating func add(_ row: String) -> String {
     sources.add(row)
     return comparison?.add(row) ?? row
   }

@@ -183,7 +183,7 @@ package struct ShardMerge {
       for row in rows {
         isFailed = isFailed || ReportRow.isFailed(row)
         if heads[number] == nil { try merged.unfinished.add(ReportRow(parsing: row), at: count) }
-        text += ShardRows.renumbered(try summary.add(row), count) + "\n"
+        text += ShardRows.renumbered(summary.add(row), count) + "\n"
       }
       if isFailed, let line = source.isComplete ? try source.failed?.next() : source.line {
         failedText += line + "\n"
