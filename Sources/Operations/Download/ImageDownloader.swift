@@ -8,14 +8,9 @@ import Transfer
 /// The first operation of an entry: streams its source to memory or, if it is large or needed there, to a file in staging.
 ///
 /// Asynchronous: it occupies a slot of the download queue, but no thread while bytes arrive.
-package final class ImageDownloader: Operation, @unchecked Sendable {  // what changes is in the record and in a Mutex
-  private enum Phase { case waiting, executing, finished }
-
+package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {  // what changes is in a Mutex
   private struct Live {
-    var phase = Phase.waiting
     var transfer: TransferID?
-    /// The time limit of the check of its form's files; nil when they are not being checked.
-    var check: (any DispatchSourceTimer)?
     /// Identifies downloads of the same request; nil for files.
     var key: SharedDownloads.Key?
     /// The download that it waits for; nil when it does not wait.
@@ -32,8 +27,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   private let access: CacheAccess
   private let delivered: @Sendable (CacheKey) -> CachedSource?
   private let shared: SharedDownloads
-  /// nil when the source is needed as a file in staging.
-  private let memory: BodyMemory?
+  private let staged: SourceStaging
+  private let formCheck = FormCheck()
   private let rules: HostRules
   private let endings: DispatchQueue
   private let report: @Sendable (PendingOperations.Event) -> Void
@@ -64,8 +59,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     self.access = access
     self.delivered = delivered
     self.shared = shared
-    // A request that must not be repeated is not sent before its file could be created.
-    self.memory = record.waitingVariants.isEmpty && record.entry.request.isCacheable ? memory : nil
+    staged = SourceStaging(record, memory: memory)
     self.rules = rules
     self.endings = endings
     self.report = report
@@ -76,10 +70,6 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     queuePriority = record.entry.priority.queuePriority
   }
 
-  package override var isAsynchronous: Bool { true }
-  package override var isExecuting: Bool { live.withLock { $0.phase == .executing } }
-  package override var isFinished: Bool { live.withLock { $0.phase == .finished } }
-
   package override func start() {
     live.withLock { $0.deadline = record.settings.timeLeft.map { .now + $0 } }
     enter(.executing)
@@ -89,7 +79,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
 
   /// Begins the download, once the files of its form are checked.
   private func begin() {
-    if let source = record.inherited, source.isCached || (try? staging.open(download)) != nil {
+    if let source = record.inherited, source.isCached || staged.hasFile {
       if reportsBeginning { report(.downloadBegan(record, at: nil)) }
       record.downloaded(source, taking: .zero)
       return end()
@@ -109,18 +99,10 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     }
   }
 
-  /// Begins the download when the files of its form have been checked, for which a slow disk may need longer than is allowed.
+  /// Begins the download when the files of its form have been checked.
   private func check(_ location: SourceLocation) {
     let limit = engine.timeLimit((rules.rule(for: location)?.settings ?? HostSettings()).limited(by: limits))
-    live.withLock {
-      let timer = DispatchSource.makeTimerSource(queue: endings)
-      timer.schedule(deadline: .now() + limit / .seconds(1))
-      timer.setEventHandler { [weak self] in self?.checkTimedOut(limit) }
-      timer.resume()
-      $0.check = timer
-    }
-    engine.checkFiles(of: record.entry.request) { [self] result in
-      guard endCheck() else { return }
+    formCheck.begin(record.entry.request, by: engine, within: limit, on: endings) { [self] result in
       switch result {
       case .success(let files):
         do { try begin(location, files) } catch { fail(error) }
@@ -128,22 +110,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       }
     }
     // A later cancellation finds it being checked.
-    if isCancelled, endCheck() { finish() }
-  }
-
-  /// - Returns: Whether the files were being checked until now.
-  private func endCheck() -> Bool {
-    live.withLock { live in
-      live.check?.cancel()
-      defer { live.check = nil }
-      return live.check != nil
-    }
-  }
-
-  private func checkTimedOut(_ limit: Duration) {
-    guard endCheck() else { return }
-    let seconds = limit / .seconds(1)
-    failCheck(TransferError(.io, "the files of the form could not be opened within \(seconds) s", isOfSource: true))
+    if isCancelled, formCheck.end() { finish() }
   }
 
   /// Fails before the request was sent, so that it can be repeated.
@@ -177,7 +144,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     }
     let known = access.known(key.request, request) { delivered(key.request) }
     if let known, known.isOfThisRun {
-      use(known.source, key.request)
+      record.use(known.source, key.request)
       end()
     } else {
       try transfer(location, key.request, known?.source, files: files, settings: rule?.settings ?? HostSettings())
@@ -196,7 +163,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     _ location: SourceLocation, _ key: CacheKey? = nil, _ known: CachedSource? = nil,
     files: FormFiles = FormFiles(), settings: HostSettings = HostSettings()
   ) throws {
-    let (store, partial) = try destination(mayContinue: location.scheme != .file && record.entry.request.isCacheable)
+    let (store, partial) = try staged.destination(
+      mayContinue: location.scheme != .file && record.entry.request.isCacheable)
     let began = ContinuousClock.now
     let request = TransferRequest(
       location: location, request: record.entry.request, files: files, destination: store,
@@ -211,9 +179,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
           Result { () throws(TransferError) in try outcome.settled(in: store, of: location) }
         }
         take(settled, from: store, key, known, after: time)
-        if let partial, partial.bytes != nil, record.state == .failed, (try? store.moveToFile()) != nil {
-          record.keepPartial(PartialDownload(partial, download, in: staging))
-        }
+        if let partial, record.state == .failed { staged.keep(partial, in: store) }
         end()
       }
       // Files are read by threads of their own, and not by the engine's.
@@ -222,23 +188,6 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     live.withLock { $0.transfer = transfer }
     if isCancelled { engine.cancel(transfer) }
   }
-
-  /// What to download to: the partial download of the last try, or an empty store.
-  /// - Parameter mayContinue: Whether the next try may continue this download.
-  private func destination(mayContinue: Bool) throws -> (BodyStore, PartialBody?) {
-    let left = record.takePartial()
-    guard mayContinue else { return (try store(), nil) }
-    if let (file, partial) = left?.take(as: download) { return (BodyStore(file), partial) }
-    return (try store(), PartialBody())
-  }
-
-  private func store() throws(SystemError) -> BodyStore {
-    guard let memory else { return BodyStore(try create()) }
-    return BodyStore(in: memory) { [self] () throws(SystemError) in try create() }
-  }
-
-  /// Creates the file. It is private, since the cache may link it.
-  private func create() throws(SystemError) -> OpenFile { try staging.create(download, mode: 0o600) }
 
   /// Called when an answer begins to arrive; nil when that is not reported.
   private var reportAnswer: (@Sendable () -> Void)? {
@@ -254,17 +203,17 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     record.usedHost(HostUsage(result, taking: time, from: record.url))
     switch result {
     case .success(let outcome) where outcome.isNotModified:
-      if store.isInFile { staging.remove(download) }
+      if store.isInFile { staged.remove() }
       confirm(known, key, outcome, taking: time)
     case .success(let outcome):
       var source = PhotoRecord.Source(outcome)
       let bytes = store.takeBytes()
       record.keepBytes(bytes)
-      if let key, !isForeignPage(outcome) {
-        let kept = self.source(of: outcome)
+      if let key, !record.isForeignPage(outcome) {
+        let kept = record.cachedSource(of: outcome)
         source.answer = SourceAnswer(kept, of: key)
         if outcome.mayBeStored {
-          access.cache?.keep(kept, of: key, from: bytes.map { .memory($0) } ?? .file(staging.path(download)))
+          access.cache?.keep(kept, of: key, from: bytes.map { .memory($0) } ?? .file(staged.path))
         }
       }
       record.downloaded(source, taking: time)
@@ -273,45 +222,12 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     }
   }
 
-  // MARK: The cache
-
-  /// The form in which the cache stores a downloaded source. Validators are dropped if the answer must not be stored.
-  private func source(of outcome: TransferOutcome) -> CachedSource {
-    CachedSource(
-      sha256: outcome.sha256, bytes: outcome.bytes, finalURL: outcome.finalURL,
-      validators: outcome.mayBeStored ? outcome.validators : nil, asked: asked(outcome),
-      contentType: outcome.contentType.flatMap { $0.hasPrefix("image/") ? nil : $0 })
-  }
-
-  /// Whether it is an HTML page of another host, such as that of a captive portal.
-  private func isForeignPage(_ outcome: TransferOutcome) -> Bool {
-    ["text/html", "application/xhtml+xml"].contains { outcome.contentType?.lowercased().hasPrefix($0) == true }
-      && SourceLocation.hostName(of: outcome.finalURL) != SourceLocation.hostName(of: record.url)
-  }
-
   /// Uses a source that the server has confirmed to be unchanged.
   private func confirm(_ known: CachedSource?, _ key: CacheKey?, _ outcome: TransferOutcome, taking time: Duration) {
     guard let known, let key else { return record.fail(.cache) }
-    let confirmed = known.confirmed(by: outcome, to: asked(outcome))
-    use(confirmed, key, taking: time)
+    let confirmed = known.confirmed(by: outcome, to: record.asked(outcome))
+    record.use(confirmed, key, taking: time)
     access.cache?.confirm(confirmed, of: key)
-  }
-
-  private func asked(_ outcome: TransferOutcome) -> CachedSource.Asked {
-    CachedSource.Asked(
-      runID: staging.runID, position: record.entry.position, httpStatus: outcome.httpStatus ?? 0,
-      time: Clock.wallMilliseconds, isOnce: !record.entry.request.isCacheable)
-  }
-
-  /// Uses a source from the cache, or one whose result exists. The filtration checks whether its bytes still exist.
-  private func use(_ known: CachedSource, _ key: CacheKey, taking time: Duration = .zero) {
-    let isOwn = known.asked.position == record.entry.position && known.asked.runID == record.run.runID
-    record.downloaded(
-      PhotoRecord.Source(
-        finalURL: known.finalURL, httpStatus: isOwn ? known.asked.httpStatus : nil, bytes: known.bytes,
-        sha256: known.sha256, isCached: true, isCoalesced: !isOwn && !known.isOfResult,
-        contentType: known.contentType, isOfResult: known.isOfResult, answer: SourceAnswer(known, of: key)),
-      taking: time)
   }
 
   // MARK: Other downloads of the same request
@@ -331,7 +247,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
       if let failure = ended.failure { record.fail(failure.naming(record.url, insteadOf: leader.record.url)) }
     case .downloaded:
       guard var source = ended.source else { return beginAnew() }
-      guard source.isCached || (bytes.map(share) ?? link(path)) else { return beginAnew() }
+      guard source.isCached || staged.share(bytes, or: path) else { return beginAnew() }
       record.keepPartial(nil)
       source.isCoalesced = true
       record.downloaded(source, taking: .zero)
@@ -358,21 +274,6 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     begin()
   }
 
-  /// - Returns: Whether the record has the bytes, or a file with them.
-  private func share(_ bytes: BodyBytes) -> Bool {
-    guard memory == nil else {
-      record.keepBytes(bytes)
-      return true
-    }
-    return (try? create().write(bytes.bytes)) != nil
-  }
-
-  /// - Returns: Whether the record has the file.
-  private func link(_ path: String) -> Bool {
-    staging.remove(download)
-    return staging.link(path, as: download)
-  }
-
   /// The settings of this try, with the time that is left now.
   private var limits: HostSettings {
     var limits = record.settings
@@ -394,16 +295,12 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   package override func cancel() {
     super.cancel()
     let (transfer, key) = live.withLock { ($0.transfer, $0.key) }
-    if endCheck() { return finish() }
+    if formCheck.end() { return finish() }
     if let key, shared.withdraw(self, from: key) { return finish() }
     if let transfer { engine.cancel(transfer) }
   }
 
   // MARK: The end
-
-  private var staging: Staging { record.run.staging }
-
-  private var download: String { staging.download(record.entry.position) }
 
   /// Ends a download for which others may wait. The end is reported first, because a refusal by the host counts for the
   /// waiting ones too. They get the file before its filtration removes it.
@@ -411,7 +308,7 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
     reportEnd()
     if let key = live.withLock({ $0.key }) {
       let bytes = record.bodyBytes
-      for waiting in shared.end(key) { waiting.adopt(self, bytes, from: staging.path(download)) }
+      for waiting in shared.end(key) { waiting.adopt(self, bytes, from: staged.path) }
     }
     enter(.finished)
   }
@@ -423,34 +320,8 @@ package final class ImageDownloader: Operation, @unchecked Sendable {  // what c
   }
 
   private func reportEnd() {
-    if record.state != .downloaded { staging.remove(download) } else { shareWithVariants() }
+    if record.state == .downloaded { staged.shareWithVariants() } else { staged.remove() }
     ended(record)
-  }
-
-  /// Links the file for the other variants of the entry, each of which has its own filtration.
-  private func shareWithVariants() {
-    for position in record.waitingVariants {
-      staging.remove(staging.download(position))
-      guard record.source?.isCached == false else { continue }
-      // A variant without the file downloads it.
-      _ = staging.link(staging.path(download), as: staging.download(position))
-    }
-  }
-
-  /// Changes the phase. The queue observes it by key-value observing.
-  private func enter(_ phase: Phase) {
-    let key = phase == .executing ? "isExecuting" : "isFinished"
-    willChangeValue(forKey: key)
-    live.withLock { $0.phase = phase }
-    didChangeValue(forKey: key)
-  }
-}
-
-extension PhotoRecord.Source {
-  init(_ outcome: TransferOutcome) {
-    self.init(
-      finalURL: outcome.finalURL, httpStatus: outcome.httpStatus, bytes: outcome.bytes, sha256: outcome.sha256,
-      contentType: outcome.contentType)
   }
 }
 
