@@ -138,21 +138,22 @@ package final class Darkroom {
     let now = Clock.monotonicSeconds
     timeLimit = configuration.maxDuration.map { now + $0 }
     watchBegins = now + 1
-    let inbox = folders.inbox.path
-    var missing: [StopError] = []
-    let named = try manifests.compactMap { file in
-      do {
-        return try retry.run { try NamedManifest(file, as: names[file], inbox: inbox) }
-      } catch let error as StopError where error.isMissing {
-        missing.append(error)
-        return nil
-      }
+    let named = try NamedManifest.all(manifests, called: names, inbox: folders.inbox.path, retry: retry) {
+      observe(.warning($0.description))
     }
-    let thrown = named.isEmpty ? missing.popLast() : nil
-    for error in missing { observe(.warning(error.description)) }
-    if let thrown { throw thrown }
-    jobs.table.summary.isMissing = !missing.isEmpty
+    jobs.table.summary.isMissing = named.count < manifests.count
     return try work(named.isEmpty ? .inbox : .named(named))
+  }
+
+  /// Checks that one of the files can be a manifest, which `run` would process.
+  /// - Parameters:
+  ///   - inbox: The inbox's path, with symbolic links resolved.
+  ///   - report: Called with the reason why a file cannot, unless it is thrown.
+  /// - Throws: `StopError.missing` when none can; `SystemError`.
+  package static func check(
+    manifests: [String], called names: [String: String], inbox: String, report: (StopError) -> Void
+  ) throws {
+    _ = try NamedManifest.all(manifests, called: names, inbox: inbox, report: report)
   }
 
   /// Processes all manifests that are dropped, until `stop` is called.

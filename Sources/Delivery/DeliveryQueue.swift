@@ -195,7 +195,8 @@ package final class DeliveryQueue: Sendable {
   /// Delivers what was submitted, as one batch, and waits for it. What is held stays so.
   /// - Parameter seconds: How long to wait for the machine, before `abandon`. Default: as long as it takes.
   package func drain(within seconds: Double = .infinity) {
-    let end = DispatchWorkItem { self.abandon() }
+    // Kept until its time, also when it is cancelled, so that it must not keep the queue.
+    let end = DispatchWorkItem { [abandoned] in abandoned.signal() }
     if seconds.isFinite { DispatchQueue.global().asyncAfter(deadline: .now() + max(0, seconds), execute: end) }
     queue.sync { deliverBatch() }
     end.cancel()

@@ -19,16 +19,15 @@ package struct AcceptedOptions: Sendable, Equatable {
     hosts = manifest.hostRules?.split(separator: " ").map(String.init) ?? []
   }
 
-  /// Those that another configuration does not cover, as they are written: a wider network or a folder above covers one, and
-  /// for a host any rule with the same pattern.
+  /// Those that another configuration does not cover, as they are written: a wider network covers one, and for a host any rule
+  /// with the same pattern. The folder must be the same, since paths are relative to it.
   package func missing(in configuration: Configuration) -> [String] {
     let allowed = configuration.transfer.addressPolicy.allowedNetworks
     let networks = networks.filter { text in
       guard let network = try? Network(parsing: text) else { return false }
       return !allowed.contains { $0.contains(network) }
     }
-    let root = configuration.transfer.fileRoot.map { $0.hasSuffix("/") ? $0 : $0 + "/" }
-    let fileRoot = fileRoot.flatMap { folder in root.map { (folder + "/").hasPrefix($0) } == true ? nil : folder }
+    let fileRoot = fileRoot.flatMap { $0 == configuration.transfer.fileRoot ? nil : $0 }
     let hosts = Set(hosts).subtracting(configuration.hosts.patternsWithSecrets).sorted()
     return networks.map { "--allow-net \($0)" } + (fileRoot.map { ["--file-root \($0)"] } ?? [])
       + hosts.map { "a rule for host \($0)" }

@@ -164,6 +164,7 @@ import Testing
     ("DARKROOM_FILE_ROOT", "/none", "DARKROOM_FILE_ROOT: no such folder: /none"),
     ("DARKROOM_INBOX", "/none", "DARKROOM_INBOX: no such folder: /none"),
     ("DARKROOM_CONFIG", "/none", "DARKROOM_CONFIG: /none: No such file"),
+    ("DARKROOM_CONFIG", "", "DARKROOM_CONFIG must not be empty"),
     ("DARKROOM_JOBS", "none", "DARKROOM_JOBS must be a whole number"),
     ("DARKROOM_MIN_PIXELS", "1G", "DARKROOM_MIN_PIXELS is 1000000000 and --max-pixels is"),
   ])

@@ -198,6 +198,15 @@ import Testing
     #expect(try folders.ask("retry").status == 64)
   }
 
+  @Test func `retry prints the name of the job, and not that of its manifest`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("*.txt", "coffee.jpg\n")
+    let report = try folders.run().expect(status: 0).output
+    let job = report.split(separator: "/").dropLast().last ?? ""
+    #expect(job != "*")
+    #expect(try folders.ask("retry", ["*"]).expect(status: 0).output == job + "\n")
+  }
+
   @Test func `what failed can be dropped again as a manifest of its own`() throws {
     let folders = try DarkroomFolders()
     let root = try TemporaryFolder()

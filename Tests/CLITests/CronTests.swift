@@ -36,6 +36,8 @@ import Testing
     #expect(
       elsewhere.error.contains("\nnot accepted; for the next start: darkroom add --inbox \(other.inbox)"),
       "\(elsewhere.error)")
+    let missing = try folders.run([folders.folder.file("missing.txt")]).expect(status: 66)
+    #expect(missing.error.contains("missing.txt: No such file") && !missing.error.contains("add"), "\(missing.error)")
     try folders.drop("dropped.txt", "coffee.jpg\n")
     let dropped = try folders.run([folders.inbox + "/dropped.txt"]).expect(status: 75)
     #expect(

@@ -46,6 +46,24 @@ import Testing
     #expect(try logged() == ended.flatMap { ["\($0) \(states[String($0)] ?? "")", "end"] } && ended.count == 3)
   }
 
+  @Test func `of several runs of a job each has its own report, also when it is in the history by then`() throws {
+    let folder = folders.folder
+    for count in 1...3 {
+      try folder.makeFolder("\(count)")
+      let rows = (0..<count).map { #"{"url": "coffee.jpg", "name": "\#($0)"}"# }
+      try folder.write("[" + rows.joined(separator: ",") + "]", as: "\(count)/a.json")
+    }
+    // The first one waits until the others have ended.
+    let text = #"""
+      until [ "$(ls '\#(folders.outbox)/a/history' | wc -l)" = 2 ]; do sleep 0.02; done
+      echo "$(grep -c '^{"index"' "$DARKROOM_JOB_REPORT") $(grep -c "$DARKROOM_JOB_RUN_ID" "$DARKROOM_JOB_REPORT")" >>'\#(log)'
+      """#
+    let files = (1...3).map { folder.file("\($0)/a.json") }
+    try folders.run(["--exec", program(text)] + files).expect(status: 0)
+    let told = try logged().filter { $0 != "a succeeded" }
+    #expect(told.dropFirst() == ["2 1", "3 1"], "\(told)")
+  }
+
   @Test func `after two seconds run says that it waits for it`() throws {
     try folders.drop("a.txt", "coffee.jpg\n")
     let awaited = folders.folder.file("awaited")

@@ -53,6 +53,8 @@ import Testing
     try split("cats.jsonl", into: 6)
     let others = try (start(), start())
     let told = try [others.0, others.1].map { try $0.finish().expect(status: 0).error }
+    let states = (0..<6).filter { folder.text("shards/\($0)/.darkroom/state/ledger.sqlite") != nil }
+    #expect(states.isEmpty, "what a shard needs no more is removed")
     #expect(told.count { $0.contains("remedy for address-not-allowed: ") } == 1, "\(told)")
     let merged = try merge().expect(status: 1)
     #expect(merged.output == folders.outbox + "/cats/report.json\n")
@@ -82,7 +84,16 @@ import Testing
     let again = try work().expect(status: 0)
     #expect(again.output.isEmpty && again.error.contains("6 of 6 shards complete, 1 result failed"), "\(again.error)")
     #expect(try merge().status == 1 && rows("cats") == report.entries.map { "\($0.name) \($0.state)" })
-    #expect(folder.text("shards/0/.darkroom/state/ledger.sqlite") == nil, "what a shard needs no more is removed")
+  }
+
+  @Test func `a shard leaves no descriptors to the next one, and needs no program of --exec`() throws {
+    _ = try folder.write((0..<24).map { #"{"url": "coffee.jpg", "name": "\#($0)"}"# + "\n" }.joined(), as: "cats.jsonl")
+    try split("cats.jsonl", into: 24)
+    let line = (["darkroom", "shard", "run", "shards", "--filters", "none"] + folders.options)
+      .map { "'\($0)'" }.joined(separator: " ")
+    let run = try DarkroomProcess.run(script: "ulimit -n 128; DARKROOM_EXEC=/none exec \(line)", in: folder)
+    #expect(run.status == 0 && run.error.contains("24 of 24 shards complete"), "\(run.error)")
+    #expect(!run.error.contains("Too many open files"), "\(run.error)")
   }
 
   @Test(arguments: [true, false])

@@ -72,7 +72,7 @@ package struct ManifestDrop {
   /// - Parameter outbox: The outbox with the job's folder.
   /// - Throws: `StopError.missing` when there is none; `StopError.taken` when the inbox has a manifest of the job;
   ///   `SystemError`.
-  package func retry(_ job: String, outbox: String) throws {
+  package func retry(_ job: String, outbox: String) throws -> String {
     let job = PortableName.job(job)
     let folder = OutboxFolder(path: outbox).job(job)
     let scan = try Inbox(path: inbox, extraLock: nil).scan()
@@ -109,6 +109,7 @@ package struct ManifestDrop {
     _ = try drop(as: job, suffix, .like(source.status(), isReturned: true)) { copy in
       try source.eachChunk { try copy.write($0) }
     }
+    return job
   }
 
   /// Opens a manifest.

@@ -53,6 +53,12 @@ struct ProgramSender: NoticeSender {
   /// The variables that the program does not get.
   private static let secrets = ["DARKROOM_NOTIFY_SECRET"]
 
+  /// The path of the run's report: a later run of the job moves it to the history, which may happen before the program is run.
+  private static func report(of notice: LedgerNotice) -> String {
+    let moved = "\(Folder.parent(of: notice.report))/history/\(notice.runID)/\(Folder.name(of: notice.report))"
+    return (try? FileStatus.exists(moved)) == true ? moved : notice.report
+  }
+
   func send(
     _ notice: LedgerNotice, wait: (_ watch: (_ descriptor: Int32) -> Bool) -> Bool, observe: (Event) -> Void
   ) -> NoticeOutcome {
@@ -60,7 +66,8 @@ struct ProgramSender: NoticeSender {
     for name in Self.secrets { environment[name] = nil }
     environment["DARKROOM_JOB_NAME"] = notice.job
     environment["DARKROOM_JOB_STATE"] = notice.state
-    environment["DARKROOM_JOB_REPORT"] = notice.report
+    environment["DARKROOM_JOB_RUN_ID"] = notice.runID
+    environment["DARKROOM_JOB_REPORT"] = Self.report(of: notice)
     var last = ""
     let result = Result { () throws(SystemError) in
       try ProgramRun(program, environment: environment, limit: limit).run(

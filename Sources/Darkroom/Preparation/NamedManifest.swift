@@ -49,6 +49,31 @@ struct NamedManifest: Sendable, Equatable {
     }
   }
 
+  /// - Parameters:
+  ///   - names: Names for files that have none of their own, by path.
+  ///   - retry: How long operations that fail because of the machine are retried. Default: not at all.
+  ///   - report: Called with the reason why a file cannot be a manifest, unless it is thrown.
+  /// - Returns: Those of the files that can be manifests.
+  /// - Throws: `StopError.missing` when none can; `SystemError` when the machine fails.
+  static func all(
+    _ files: [String], called names: [String: String], inbox: String, retry: LocalRetry = .none,
+    report: (StopError) -> Void
+  ) throws -> [NamedManifest] {
+    var missing: [StopError] = []
+    let usable = try files.compactMap { file in
+      do {
+        return try retry.run { try NamedManifest(file, as: names[file], inbox: inbox) }
+      } catch let error as StopError where error.isMissing {
+        missing.append(error)
+        return nil
+      }
+    }
+    let thrown = usable.isEmpty ? missing.popLast() : nil
+    missing.forEach(report)
+    if let thrown { throw thrown }
+    return usable
+  }
+
   /// The path with symbolic links resolved; nil when it does not exist.
   private static func resolved(_ path: String) throws(SystemError) -> String? {
     do {

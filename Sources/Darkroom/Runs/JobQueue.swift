@@ -252,7 +252,10 @@ struct JobQueue {
   private mutating func takeUnfinished(at index: Int) -> JobPlanning.Source {
     let job = unfinished.remove(at: index)
     orders[job.runID] = nil
-    if !hasUnfinished(job.name) { left.missingOptions[job.name] = nil }
+    if !hasUnfinished(job.name), left.missingOptions.removeValue(forKey: job.name) != nil {
+      // The scan left out manifests of its name.
+      scan?.isIncomplete = true
+    }
     return .unfinished(job)
   }
 

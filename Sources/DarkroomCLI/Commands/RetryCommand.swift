@@ -22,8 +22,8 @@ struct RetryCommand: Command {
     let settings = invocation.settings
     let inbox = try settings.resolvedInbox(for: .dropping)
     // Creates nothing, and leaves the state to its service: the manifest is in the outbox, or there is none.
-    try ManifestDrop(inbox: inbox).retry(job, outbox: try settings.resolvedOutbox(for: .reading))
-    invocation.console.result(job)
+    let dropped = try ManifestDrop(inbox: inbox).retry(job, outbox: try settings.resolvedOutbox(for: .reading))
+    invocation.console.result(dropped)
     if let isWatched = LockFile(inbox: inbox, name: "").isWatched {
       invocation.console.note(
         isWatched

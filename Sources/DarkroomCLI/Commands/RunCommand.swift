@@ -35,6 +35,7 @@ struct RunCommand: Command {
     let input = try Signals.endingAtOnce { try invocation.standardInput() }
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
+    let names = input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:]
     let signals = Signals(screen: invocation.console.screen)
     invocation.console.beginSummary()
     let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { text in
@@ -51,9 +52,7 @@ struct RunCommand: Command {
           darkroom.statusInterval = invocation.console.statusInterval
           darkroom.publish = invocation.console.show
           signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.leave, grace: darkroom.grace))
-          return try darkroom.run(
-            manifests: manifests,
-            called: input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:])
+          return try darkroom.run(manifests: manifests, called: names)
         }
       }
       invocation.console.screen.clear()
@@ -71,6 +70,10 @@ struct RunCommand: Command {
       // The other process does the work: no reason for cron to send mail.
       return .tryAgain
     } catch let error as StopError where error.isBusy && !manifests.isEmpty {
+      // What does not exist will not exist when the other process has ended.
+      try Darkroom.check(manifests: manifests, called: names, inbox: inbox ?? "") {
+        invocation.console.handle(.warning($0.description))
+      }
       invocation.console.fail(
         "\(error)", hint: busyHint(invocation, job: job, inbox: inbox, ownsInbox: error.isBusy(inbox)))
       return .tryAgain

@@ -58,7 +58,10 @@ struct ShardRunAction {
   }
 
   func run() throws -> ExitCode {
-    let (console, settings) = (invocation.console, invocation.settings)
+    let console = invocation.console
+    var settings = invocation.settings
+    // Not even their programs need to exist here.
+    (settings.configuration.notify, settings.configuration.exec) = (nil, nil)
     let signals = Signals(screen: console.screen)
     let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { console.handle(.warning($0)) }
     do {
@@ -76,8 +79,9 @@ struct ShardRunAction {
             darkroom in
             darkroom.statusInterval = console.statusInterval
             darkroom.publish = console.show
-            darkroom.keepAlive = { keepAlive($0, darkroom.stop) }
-            signals.handle(by: .init(stop: darkroom.stop, leave: darkroom.leave, grace: darkroom.grace))
+            let stop = darkroom.stop
+            darkroom.keepAlive = { keepAlive($0, stop) }
+            signals.handle(by: .init(stop: stop, leave: darkroom.leave, grace: darkroom.grace))
             return try darkroom.run(manifests: [run.manifest])
           }
         }, wait: signals.wait, note: console.note)

@@ -26,6 +26,7 @@ extension Settings {
     let named =
       option.map { (path: $0, by: "--config") }
       ?? environment["DARKROOM_CONFIG"].map { (path: $0, by: "DARKROOM_CONFIG") }
+    if let named, named.path.isEmpty { throw UsageError("\(named.by) must not be empty") }
     let folders = ["inbox", "outbox"]
     let hasFolders = folders.allSatisfy { name in
       given.contains(name) || variables.contains { $0.option.name == name }

@@ -322,4 +322,22 @@ extension FileIdentity {
     queue.holdUncovered { _ in [] }
     #expect(queue.next { _ in false }?.job == "old")
   }
+
+  @Test func `a manifest that waits behind a job without its options is looked for again when that is cancelled`()
+    throws
+  {
+    var queue = try Self.queue(.inbox)
+    let dropped = InboxScan.Manifest(file: "old.txt", job: "old", identity: .sample(size: 1))
+    queue.holdUncovered { $0.name == "old" ? ["--allow-net 127.0.0.0/8"] : [] }
+    func scan() {
+      let fresh = queue.fresh(of: [dropped])
+      queue.update(fresh, settled: fresh)
+    }
+    scan()
+    #expect(queue.next { _ in false }?.job == "new" && queue.isOver)
+    queue.cancelled = ["r-old"]
+    #expect(queue.nextCancelled { _ in false }?.job == "old" && !queue.isOver)
+    scan()
+    #expect(queue.next { _ in false }?.description == "old.txt")
+  }
 }
