@@ -207,6 +207,19 @@ import Testing
     #expect(try folders.ask("retry", ["*"]).expect(status: 0).output == job + "\n")
   }
 
+  @Test func `the list of what failed is a manifest also when an entry is longer than a line may be`() throws {
+    let folders = try DarkroomFolders()
+    let metadata = String(repeating: "x", count: 1 << 20)
+    try folders.drop(
+      "job.json", #"[{"url": "a.jpg", "metadata": {"m": "\#(metadata)"}}, {"url": "b.jpg", "metadata": 1}]"#)
+    try folders.run().expect(status: 1)
+    let list = folders.outbox + "/job/job.failed.jsonl"
+    _ = try DarkroomCommand.run(["check", list]).expect(status: 0)
+    let lines = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n")
+    #expect(lines.map { $0.contains(#""metadata":1"#) } == [false, true])
+    #expect(lines.first?.contains(#""_metadata":"left out"#) == true)
+  }
+
   @Test func `what failed can be dropped again as a manifest of its own`() throws {
     let folders = try DarkroomFolders()
     let root = try TemporaryFolder()

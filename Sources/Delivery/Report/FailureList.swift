@@ -1,6 +1,7 @@
 import JobIndex
 import JSON
 import Ledger
+import Manifests
 import Model
 import Scheduling
 
@@ -24,7 +25,12 @@ struct FailureList {
     func writeLine() throws {
       guard let first = rows.first else { return }
       let after = try index.dependencyNames(of: first.entry.position, where: included.contains)
-      try body(FailedRow.manifestLine(rows, after: after).text)
+      var line = FailedRow.manifestLine(rows, after: after).text
+      if line.utf8.count > ManifestFile.lineLimit {
+        // A JSON manifest may have larger entries than a line.
+        line = FailedRow.manifestLine(rows, after: after, hasMetadata: false).text
+      }
+      try body(line)
       rows = []
     }
     try ledger.eachEndedPage(run: run) { page in
@@ -76,7 +82,8 @@ struct FailedRow {
   /// - Parameters:
   ///   - rows: At least one row; several for an entry with variants.
   ///   - after: The names of its dependencies in the list.
-  static func manifestLine(_ rows: [FailedRow], after: [String]) -> JSONValue {
+  ///   - hasMetadata: Whether it has its metadata, or a note that they are left out. Default: yes.
+  static func manifestLine(_ rows: [FailedRow], after: [String], hasMetadata: Bool = true) -> JSONValue {
     guard let first = rows.first else { return .object([]) }
     let entry = first.entry
     let source = JSONValue.Member(
@@ -85,7 +92,9 @@ struct FailedRow {
     let rest = JSONValue.object([
       "priority": .string(entry.priority.rawValue), "checksum": entry.checksum.map { .string($0.description) },
       "after": after.isEmpty ? nil : .array(after.map(JSONValue.string)),
-      "variants": entry.variant == nil ? nil : .array(rows.map(\.variant)), "metadata": entry.metadata,
+      "variants": entry.variant == nil ? nil : .array(rows.map(\.variant)),
+      "metadata": hasMetadata ? entry.metadata : nil,
+      "_metadata": hasMetadata ? nil : .string("left out: too long for a line"),
       "_error": rows.lazy.compactMap(\.failure).first?.json,
     ])
     let names = JSONValue.object(["name": .string(entry.shownName), "cache-key": entry.key.map { .string($0) }])
