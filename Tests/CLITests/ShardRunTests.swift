@@ -80,6 +80,7 @@ import Testing
     #expect(try folders.contents("cats/cats.failed.jsonl").count > 0 && folders.exists("cats/index.html"))
     let lines2 = String(decoding: try folders.contents("cats/entries.jsonl"), as: UTF8.self).split(separator: "\n")
     #expect(lines2.count == 41)
+    #expect(folders.exists(".darkroom/shards/.merged/cats") && !folders.exists(".darkroom/shards/cats"))
     // The second time there is nothing to do.
     let again = try work().expect(status: 0)
     #expect(again.output.isEmpty && again.error.contains("6 of 6 shards complete, 1 result failed"), "\(again.error)")
@@ -123,6 +124,7 @@ import Testing
     _ = try second.finish().expect(status: 0)
     let again = try server.requestsSoFar()
     #expect(Set(again) == left && again.count == 7, "\(again)")
+    #expect(!FileManager.default.fileExists(atPath: folder.file("shards/0/.darkroom/staging")))
     _ = try merge("--gallery", "off", "--accept-failures", "0").expect(status: 0)
     #expect(!folders.exists("cats/index.html"))
     #expect(try folders.report("cats").counts == Report.Counts(total: 12, filtered: 12))

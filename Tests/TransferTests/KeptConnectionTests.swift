@@ -15,10 +15,13 @@ import Testing
         def handle(connection):
             received = b""
             number = 0
+            path = ""
             while True:
                 while b"\r\n\r\n" not in received:
                     piece = connection.recv(65536)
                     if not piece:
+                        if path == "/idle":
+                            say("closed")
                         return connection.close()
                     received += piece
                 head, _, received = received.partition(b"\r\n\r\n")
@@ -60,6 +63,15 @@ import Testing
       let line = try await server.line()
       if line == "GET /end 1" { return seen }
       seen.append(line)
+    }
+  }
+
+  @Test func `connections are closed when there have been no transfers for a while`() async throws {
+    let downloads = try Downloads { $0.idleLimit = 0.05 }
+    for _ in 1...2 {
+      #expect(try await downloads.fetch(server.url("idle")).result.get().httpStatus == 200)
+      let lines = try await [server.line(), server.line()]
+      #expect(lines == ["GET /idle 1", "closed"])
     }
   }
 

@@ -74,6 +74,7 @@ package struct ShardMerge {
     // What the rows say of files is true whatever becomes of the report.
     let warning = record(merged.head, staging, unknown.map { .failure($0) } ?? results, &hasLedgerFailed)
     try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
+    if unfinished.isEmpty { SharedOutbox(outbox.path).merged(shards) }
     return .merged(merged.head, report: target.report, unfinished: unfinished, warning: warning)
   }
 

@@ -83,8 +83,10 @@ package struct ShardRun {
       ?? shards.records(of: number).hidden + "/state"
   }
 
-  /// Removes the state that is left of a shard which another process has completed.
+  /// Removes the state and the staging folders that are left of a shard which is complete.
   static func removeState(ofComplete number: Int, _ shards: ShardFolder, _ folder: String?) {
-    try? FileManager.default.removeItem(atPath: state(of: number, shards, in: folder))
+    for path in [state(of: number, shards, in: folder), shards.records(of: number).hidden + "/staging"] {
+      try? FileManager.default.removeItem(atPath: path)
+    }
   }
 }

@@ -136,6 +136,12 @@ package struct ShardWorker {
         if mayComeFree(shard, held, isLocked: isLocked, &work, note) { round.left.append(shard) }
       case .taken(let claim):
         defer { claim.release() }
+        // The last holder may have completed it since.
+        if let head = try shards.report(of: shard) {
+          removeState(ofComplete: shard)
+          work.outcome.add(head)
+          return true
+        }
         round.hasRun = true
         return try run(shard, claim, perform, &work.outcome)
       }

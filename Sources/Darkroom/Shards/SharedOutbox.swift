@@ -5,10 +5,12 @@ import System
 /// What an outbox and folders of shards know of each other: which jobs are done in shards, and with which outbox.
 ///
 /// `OUTBOX/.darkroom/shards` has a file for each job, which names its folder of shards, and the outbox's identity. A folder of shards
-/// has a copy of the identity, so that no two outboxes are taken for one.
+/// has a copy of the identity, so that no two outboxes are taken for one. When the reports of complete shards are merged, the job's
+/// file moves to `.merged`, since `status` looks at all shards of the others.
 package struct SharedOutbox {
   private let path: String
   private static let folder = "shards"
+  private static let mergedFolder = ".merged"
   private static let identityFile = ".identity"
 
   /// The file in a folder of shards with the identity of its outbox.
@@ -50,8 +52,8 @@ package struct SharedOutbox {
   /// - Throws: `StopError.outbox` when the job is done in other shards, which are not complete; `SystemError`.
   func add(_ shards: ShardFolder) throws {
     if let other = self.shards(of: shards.job) {
-      if other.path == shards.path { return }
-      guard other.isComplete || other.isCancelled else {
+      if other.path == shards.path, self.shards(of: shards.job, in: Self.folder) != nil { return }
+      guard other.path == shards.path || other.isComplete || other.isCancelled else {
         throw StopError.outbox(
           "job \(shards.job) is done in the shards of \(other.path), which are not complete: go on with them, or cancel the job"
         )
@@ -63,9 +65,22 @@ package struct SharedOutbox {
     try folder.rename(new, to: folder, as: shards.job)
   }
 
+  /// Records that the reports of a job's complete shards were merged.
+  func merged(_ shards: ShardFolder) {
+    guard self.shards(of: shards.job, in: Self.folder)?.path == shards.path,
+      let folder = try? OpenFolder(path).folder(OutboxFolder.hidden(Self.folder)),
+      let merged = try? folder.create(Self.mergedFolder).folder
+    else { return }
+    try? folder.rename(shards.job, to: merged, as: shards.job)
+  }
+
   /// The shards of a job; nil when it is not done in shards, or they are gone.
   func shards(of job: String) -> ShardFolder? {
-    guard let file = try? OpenFolder(path).open(reading: OutboxFolder.hidden(Self.folder + "/" + job)),
+    shards(of: job, in: Self.folder) ?? shards(of: job, in: Self.folder + "/" + Self.mergedFolder)
+  }
+
+  private func shards(of job: String, in folder: String) -> ShardFolder? {
+    guard let file = try? OpenFolder(path).open(reading: OutboxFolder.hidden(folder + "/" + job)),
       let start = try? file.readStart(4096), start.last == 0x0a,
       let shards = try? ShardFolder(String(decoding: start.dropLast(), as: UTF8.self)), shards.job == job
     else { return nil }
@@ -79,6 +94,6 @@ package struct SharedOutbox {
   var open: [ShardFolder] {
     let folder = try? OpenFolder(path).folder(OutboxFolder.hidden(Self.folder))
     let names = ((try? folder?.names()) ?? []).compactMap(\.text).filter { !$0.hasPrefix(".") }.sorted()
-    return names.compactMap(shards).filter { !$0.isComplete }
+    return names.compactMap { shards(of: $0, in: Self.folder) }.filter { !$0.isComplete }
   }
 }

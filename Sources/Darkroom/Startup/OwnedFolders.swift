@@ -1,4 +1,5 @@
 import Delivery
+import Foundation
 import Glibc
 import Inbox
 import Model
@@ -71,11 +72,20 @@ struct OwnedFolders {
     // Without it everything works, but an outbox that is not mounted is not noticed.
     marker = try? OutboxMarker.take(outboxLock, in: hidden, known: known)
     let created: [String]
-    (staging, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
+    let stagingName = outbox.stagingName(of: state)
+    if configuration.shared != nil { Self.removeStaging(in: hidden, except: stagingName) }
+    (staging, created) = try hidden.create(stagingName, mode: 0o700)
     for folder in created { try Folder.sync(folder) }
     isStagingNew = !created.isEmpty
     let hasOtherState = isStateNew && isStagingNew && configuration.shared == nil && Self.hasSeveralStates(hidden)
     warnings = Self.warnings(of: inbox, trouble) + (hasOtherState ? [Self.otherState(than: state)] : [])
+  }
+
+  /// Removes the staging folders of other states of a shard, which were lost with their machines. The caller owns the outbox.
+  private static func removeStaging(in hidden: OpenFolder, except own: String) {
+    for name in ((try? hidden.folder("staging").names()) ?? []).compactMap(\.text) where "staging/" + name != own {
+      try? FileManager.default.removeItem(atPath: "\(hidden.path)/staging/\(name)")
+    }
   }
 
   /// Whether staging has folders of several state folders.

@@ -40,6 +40,9 @@ struct HostGate<Element> {
 
   init(limit: HostLimit) { self.limit = limit }
 
+  /// Whether there are no elements, with a slot or without.
+  var isEmpty: Bool { hosts.isEmpty }
+
   /// Takes a slot. Returns whether one was free; otherwise `element` waits until `next` returns it.
   mutating func acquire(_ host: String, _ element: Element) -> Bool {
     hosts[host, default: Host(limit: StreamLimit(limit))].acquire(element)

@@ -9,10 +9,12 @@ final class MultiHandle {
   /// The sockets of the connections. libcurl uses it until the handle is freed.
   let openConnections = OpenConnections()
 
-  let tlsSessions = TLSSessions()
+  let tlsSessions: TLSSessions
 
   /// Creates a handle (`curl_multi_init`). Ends the program when memory is exhausted.
-  init() {
+  /// - Parameter tlsSessions: The sessions of an earlier handle. Default: none.
+  init(tlsSessions: TLSSessions = TLSSessions()) {
+    self.tlsSessions = tlsSessions
     _ = Self.initialisedLibrary
     // Memory is exhausted: no transfer could run.
     guard let raw = curl_multi_init() else { fatalError("libcurl cannot make a multi handle") }

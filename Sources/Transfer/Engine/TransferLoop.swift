@@ -20,7 +20,7 @@ enum TransferOrder: Sendable {
 final class TransferLoop {
   private let configuration: TransferConfiguration
   private let mailbox: Mailbox<TransferOrder>
-  private let multi: MultiHandle
+  private var multi: MultiHandle
   private let resolver: NameResolver
   private var gate: HostGate<WaitingTransfer>
   private let rates: RateLimiter<UnsafeMutableRawPointer>
@@ -37,6 +37,9 @@ final class TransferLoop {
   /// At or before the time at which the first of these exceeds a time limit that libcurl does not know, as
   /// `Clock.monotonicSeconds`.
   private var timeCheck = Double.infinity
+
+  /// Since when there have been no transfers, as `Clock.monotonicSeconds`; nil while there are some, or no connections.
+  private var idleSince: Double?
 
   /// - Parameter lookUp: Looks host names up.
   init(
@@ -96,12 +99,28 @@ final class TransferLoop {
       }
       resumePaused()
       resumeForms()
-      let seconds = checkTimes()
+      let seconds = min(checkTimes(), closeIdle())
       mailbox.wait { multi.poll(alongside: $0, seconds: seconds) }
     }
     resolver.close()
     for waiting in gate.removeWaiting(where: { _ in true }) { waiting.completeCancelled() }
     cancelStarted { _ in true }
+  }
+
+  /// Closes all connections when there have been no transfers for a while: libcurl looks at connections only for transfers, and
+  /// those that servers have closed would keep their descriptors until then.
+  /// - Returns: In how many seconds that is due.
+  private func closeIdle() -> Double {
+    guard gate.isEmpty, running.isEmpty, multi.openConnections.count > 0 else {
+      idleSince = nil
+      return .infinity
+    }
+    let now = Clock.monotonicSeconds
+    let since = idleSince ?? now
+    idleSince = since
+    guard now - since >= configuration.idleLimit else { return since + configuration.idleLimit - now }
+    multi = MultiHandle(tlsSessions: multi.tlsSessions)
+    return .infinity
   }
 
   private func admit(_ queued: QueuedTransfer) {

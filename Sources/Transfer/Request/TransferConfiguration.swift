@@ -56,6 +56,9 @@ package struct TransferConfiguration: Sendable {
   /// system has no bundle.
   package var certificateFolder: String?
 
+  /// How long connections are kept while there are no transfers, in seconds. Default: 60.
+  var idleLimit = 60.0
+
   /// The largest header of a transfer, in bytes: of all its responses together, including redirects, informational responses
   /// and trailers.
   static let maxHeaderBytes = 256 << 10
