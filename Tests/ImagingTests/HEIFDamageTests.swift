@@ -104,4 +104,33 @@ import Testing
     #expect(container.items.items[2]?.extents.count == parts && container.dataBytes == 8)
     #expect(try CodedPicture(1, container.items, ImageLimits(), file).items == [1, 2])
   }
+
+  // MARK: Copies
+
+  @Test(arguments: ["avif-420", "heic-420", "heic-alpha", "avif-grid"], MetadataPolicy.allCases)
+  func `data that no item refers to are no part of a copy`(_ name: String, _ policy: MetadataPolicy) throws {
+    let picture = Array(try CorpusPictures.bytes(name).dropLast())
+    let rest = Array(repeatElement(Array("SECRET".utf8), count: 100_000).joined())
+    let file = try ScratchFile()
+    try file.write(picture + box("mdat", rest))
+    let (copy, bytes) = try file.copied(policy)
+    // A difference of so many bytes takes minutes to be written.
+    let isExpected = bytes == picture + box("mdat", policy == .all ? rest : [UInt8](repeating: 0, count: rest.count))
+    #expect(isExpected)
+    #expect(!copy.mayKeepMetadata && copy.isWholeFile == (policy == .all))
+    // They are not held in memory.
+    let last = try #require(copy.parts.last)
+    #expect(policy == .all || last == .zeros(rest.count))
+    try file.write(bytes)
+    #expect(try file.copied(policy).copy.isWholeFile)
+  }
+
+  @Test(arguments: [MetadataPolicy.none, .copyright])
+  func `a copy of a film keeps data that are not those of items, and says so`(_ policy: MetadataPolicy) throws {
+    let picture = Array(try CorpusPictures.bytes("avif-420").dropLast())
+    let file = try ScratchFile()
+    try file.write(picture + box("moov", []) + box("mdat", Array("FRAMES".utf8)))
+    let copy = try file.copied(policy).copy
+    #expect(copy.isWholeFile && copy.mayKeepMetadata)
+  }
 }
