@@ -10,6 +10,7 @@
 
 struct libheif cheif_libheif;
 _Thread_local int64_t cheif_max_pixels;
+_Thread_local int cheif_min_width, cheif_min_height;
 _Thread_local int cheif_bits;
 _Thread_local struct cheif_first cheif_first;
 
@@ -92,6 +93,7 @@ static struct heif_error upsample(const struct cheif_planes *planes, int index, 
 struct heif_error cheif_copy_planes(const struct cheif_planes *planes, struct heif_image **result) {
   int is_grey = planes->chroma == heif_chroma_monochrome;
   if ((int64_t)planes->width * planes->height > cheif_max_pixels || planes->bits != cheif_bits) return cheif_damaged;
+  if (planes->width < cheif_min_width || planes->height < cheif_min_height) return cheif_damaged;
   if (!cheif_first.is_known) cheif_first = (struct cheif_first){1, is_grey, planes->full_range};
   struct heif_image *image = NULL;
   struct heif_error error = cheif_libheif.heif_image_create_(
@@ -228,13 +230,17 @@ static enum cheif_failure decode(cheif_picture *picture) {
   return picture->plane != NULL && valid ? CHEIF_OK : CHEIF_UNSUPPORTED;
 }
 
-cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
+cheif_picture *cheif_decode(
+  int descriptor, int64_t size, int64_t max_pixels, int min_width, int min_height, int bits, enum cheif_failure *failure
+) {
   cheif_picture *picture = calloc(1, sizeof *picture);
   *failure = picture == NULL ? CHEIF_NO_MEMORY : CHEIF_OK;
   if (picture == NULL) return NULL;
   picture->input = (struct input){.descriptor = descriptor, .size = size};
   picture->deep = bits > 8;
   cheif_max_pixels = max_pixels;
+  cheif_min_width = min_width;
+  cheif_min_height = min_height;
   cheif_bits = bits;
   cheif_first = (struct cheif_first){0};
   *failure = decode(picture);
@@ -306,8 +312,10 @@ void cheif_close(cheif_picture *picture) {
 
 int cheif_load(void) { return 0; }
 const char *cheif_version(void) { return ""; }
-cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure) {
-  (void)descriptor, (void)size, (void)max_pixels, (void)bits;
+cheif_picture *cheif_decode(
+  int descriptor, int64_t size, int64_t max_pixels, int min_width, int min_height, int bits, enum cheif_failure *failure
+) {
+  (void)descriptor, (void)size, (void)max_pixels, (void)min_width, (void)min_height, (void)bits;
   *failure = CHEIF_UNSUPPORTED;
   return NULL;
 }

@@ -36,6 +36,8 @@ extern struct libheif cheif_libheif;
 
 /// The most pixels of a coded picture that this thread decodes. A larger one is an error.
 extern _Thread_local int64_t cheif_max_pixels;
+/// The least columns and rows that it has.
+extern _Thread_local int cheif_min_width, cheif_min_height;
 /// The bits of its samples. Others are an error: libheif copies pictures of a grid without comparing them.
 extern _Thread_local int cheif_bits;
 /// The first picture that this thread has decoded since `cheif_decode` was called: the primary one, or the first of its grid.

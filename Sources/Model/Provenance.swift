@@ -187,7 +187,7 @@ package struct ResultKey: Sendable, Hashable {
   /// - Returns: nil when the result is another one.
   package func key(ofResult text: String) -> ResultKey? {
     if text == self.text { return self }
-    guard acceptsDamage, !isCopy, text.utf8.count > self.text.utf8.count else { return nil }
+    guard acceptsDamage, text.utf8.count > self.text.utf8.count else { return nil }
     let damaged = ofDamagedSource
     return damaged.text == text ? damaged : nil
   }

@@ -166,7 +166,9 @@ import Testing
       open(sys.argv[1], 'wb').write(bytes)
       """
     _ = try TestPython.run(script, [pictures.file("a." + type)])
-    #expect(try run(["a." + type]).entries.first?.warnings?.map(\.code) == ["visible-damage"])
+    // The checksum of a chunk is wrong, or the segment is none: there is nothing that could be read.
+    let codes = type == "png" ? ["metadata-unreadable", "visible-damage"] : ["visible-damage"]
+    #expect(try run(["a." + type]).entries.first?.warnings?.map(\.code) == codes)
     for isolation in ["process", "none"] {
       try folders.drop("filtered-\(isolation).txt", nginx.url("a." + type) + "\n")
       #expect(try folders.run(["--filters", "sepia(0.8)", "--isolation", isolation]).status == 0)

@@ -143,6 +143,31 @@ import Testing
     }
   }
 
+  @Test func `a copy of a GIF with damage behind its first frame is made and reused only where that is accepted`()
+    throws
+  {
+    let folders = try DarkroomFolders()
+    _ = try TestPython.run(
+      """
+      import sys
+      from PIL import Image
+      Image.new('P', (8, 8)).save(sys.argv[1])
+      data = open(sys.argv[1], 'rb').read()
+      open(sys.argv[1], 'wb').write(data[:-1] + b'?;')
+      """, [folders.folder.file("behind.gif")])
+    for (policy, isAgain) in [("fail", false), ("accept", false), ("accept", true), ("fail", true)] {
+      try folders.drop("damaged.txt", "behind.gif")
+      let finished = try folders.run(
+        ["--file-root", folders.folder.path, "--filters", "none", "--damaged", policy])
+      #expect(finished.status == (policy == "accept" ? 0 : 1), "\(finished.error)")
+      let row = try #require(try folders.validReport("damaged").entries.first)
+      #expect(row.error?.code == (policy == "accept" ? nil : "image-corrupt"))
+      guard policy == "accept" else { continue }
+      #expect(row.reused ?? false == isAgain && row.output?.format == "gif")
+      if !isAgain { #expect(row.warnings?.map(\.code) == ["harmless-damage"]) }
+    }
+  }
+
   @Test(arguments: [false, true])
   func `without the ledger, reports know which results are of damaged pictures`(isAccepted: Bool) throws {
     let folders = try halves()

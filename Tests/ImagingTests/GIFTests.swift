@@ -169,6 +169,28 @@ import Testing
     #expect(try fixture.code(of: PassFixture.bytes(fixture.folder.file("in"))) == code)
   }
 
+  @Test func `a copy of a GIF with damage behind its first frame is one where that is accepted, as decoding it is`()
+    throws
+  {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      Self.blocks + "open(sys.argv[1], 'wb').write(screen(1, 1, COLOURS) + image(0, 0, 1, 1, [1]) + b'?TRAILER')",
+      [fixture.folder.file("in")])
+    let bytes = try PassFixture.bytes(fixture.folder.file("in"))
+    let file = try ScratchFile()
+    try file.write(bytes)
+    for policy in MetadataPolicy.allCases {
+      #expect(throws: ImagingError.self) { try file.copied(policy) }
+      var limits = ImageLimits()
+      limits.damaged = .accept
+      let (copy, copied) = try file.copied(policy, limits: limits)
+      let decoded = try fixture.pass(
+        fixture.folder.file("in"), to: fixture.folder.file("out"), options: OutputOptions(damaged: .accept))
+      #expect(copy.damage == decoded.damage && copy.damage?.isAccepted == true && copy.info == decoded.source)
+      #expect(bytes.starts(with: copied) && copied.firstRange(of: Array("TRAILER".utf8)) == nil)
+    }
+  }
+
   @Test("a missing trailer is a warning")
   func trailer() throws {
     let fixture = try PassFixture()

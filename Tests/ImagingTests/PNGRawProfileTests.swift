@@ -148,6 +148,38 @@ import Testing
     #expect(try ImageFormat.open(file.descriptor, limits: .confined).metadata.orientation == .rotate180)
   }
 
+  /// EXIF that turns by 180°.
+  private static let turned: [UInt8] = [
+    0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 1, 1, 0x12, 0, 3, 0, 0, 0, 1, 0, 3, 0, 0, 0, 0, 0, 0,
+  ]
+
+  @Test(arguments: [false, true], [false, true])
+  func `an eXIf that the decoder does not use has no effect on a copy, and others have theirs`(
+    isFirst: Bool, isTooLong: Bool
+  ) throws {
+    let source = try picture(isCompressed: false)
+    let padding = [UInt8](repeating: 0, count: isTooLong ? ImageLimits.maxMetadataBytes : 0)
+    var unused = PNGChunk.encoded(PNGChunk.exif, Self.turned + padding)
+    if !isTooLong { unused[unused.count - 1] ^= 1 }
+    let used = PNGChunk.encoded(PNGChunk.exif, Self.turned)
+    for (chunks, orientation) in [(unused, Orientation.rotate90), (unused + used, .rotate180)] {
+      var bytes = source
+      bytes.insert(contentsOf: chunks, at: isFirst ? 33 : source.count - 12)
+      try file.write(bytes)
+      #expect(try ImageFormat.open(file.descriptor, limits: .confined).metadata.orientation == orientation)
+      for policy in [MetadataPolicy.none, .copyright] {
+        try file.write(bytes)
+        let (copy, copied) = try file.copied(policy)
+        #expect(copy.hasUnreadableMetadata)
+        try file.write(copied)
+        #expect(try ImageFormat.open(file.descriptor, limits: .confined).metadata.orientation == orientation)
+        #expect(has("Raw profile", copied) == (orientation == .rotate90))
+        let again = try file.copied(policy).copy
+        #expect(again.isWholeFile && !again.hasUnreadableMetadata)
+      }
+    }
+  }
+
   @Test(
     "a text that is invalid has no orientation, and is no part of a copy",
     arguments: [

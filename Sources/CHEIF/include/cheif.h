@@ -29,9 +29,11 @@ typedef struct cheif_picture cheif_picture;
 /// - `descriptor`: a seekable file, which is read from its beginning and not closed.
 /// - `size`: its size in bytes.
 /// - `max_pixels`: the most pixels of a coded picture in it.
+/// - `min_width`, `min_height`: the least that each has. libheif would leave a part of a grid as it is in memory otherwise.
 /// - `bits`: the bits of a sample in each coded picture. Rows have 16 bits per sample if these are more than 8.
 /// - Returns: NULL when it failed, with the reason in `failure`.
-cheif_picture *cheif_decode(int descriptor, int64_t size, int64_t max_pixels, int bits, enum cheif_failure *failure);
+cheif_picture *cheif_decode(
+  int descriptor, int64_t size, int64_t max_pixels, int min_width, int min_height, int bits, enum cheif_failure *failure);
 
 int cheif_width(const cheif_picture *picture);
 int cheif_height(const cheif_picture *picture);

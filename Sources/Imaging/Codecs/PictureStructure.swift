@@ -78,6 +78,19 @@ struct CopiedParts {
     offset = end
   }
 
+  /// Overwrites a range with zeros, as far as it has other bytes, which are read.
+  mutating func blank(_ range: Range<Int64>, of file: FileReader) throws(ImagingError) {
+    for start in stride(from: max(range.lowerBound, offset), to: range.upperBound, by: Int64.Stride(Self.pieceBytes)) {
+      let piece = start..<min(start + Self.pieceBytes, range.upperBound)
+      guard try file.bytes(piece.count, at: piece.lowerBound).contains(where: { $0 != 0 }) else { continue }
+      try keep(upTo: piece.lowerBound)
+      try blank(upTo: piece.upperBound)
+    }
+  }
+
+  /// The bytes that are compared at a time.
+  private static let pieceBytes: Int64 = 64 << 10
+
   private mutating func append(_ part: LosslessCopy.Part) throws(ImagingError) {
     guard parts.count < limit else {
       throw ImagingError(

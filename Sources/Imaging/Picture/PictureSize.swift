@@ -5,6 +5,11 @@ package struct PictureSize: Sendable, Hashable, CustomStringConvertible {
 
   var transposed: PictureSize { PictureSize(width: height, height: width) }
 
+  /// The columns and rows that both sizes have.
+  func common(_ other: PictureSize) -> PictureSize {
+    PictureSize(width: min(width, other.width), height: min(height, other.height))
+  }
+
   /// The size that a decoder delivers when it scales each side to `eighths` eighths.
   func reduced(toEighths eighths: Int) -> PictureSize {
     PictureSize(

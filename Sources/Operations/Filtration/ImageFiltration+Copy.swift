@@ -30,20 +30,33 @@ extension ImageFiltration {
     return [leader.result?.key.settings, leader.reused?.settings].contains(damaged.settings) ? damaged : key
   }
 
+  /// The limits of sources that are copied, some of whose damage may be accepted.
+  private var copyLimits: ImageLimits {
+    var limits = limits
+    limits.damaged = output.damaged
+    return limits
+  }
+
+  /// The key of a copy of a source, which may be damaged.
+  private static func key(of copy: LosslessCopy, _ key: ResultKey) -> ResultKey {
+    copy.damage?.isAccepted == true ? key.ofDamagedSource : key
+  }
+
   /// Makes the result for recipe `none` and format `keep`: the source's bytes without the metadata that `--metadata`
   /// removes. Only the header is checked.
   func keep(
     _ bytes: [UInt8], of source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant
   ) throws {
     let copy = try decoding.recorded(record, isCancelled: { self.isCancelled }) {
-      try LosslessCopy(of: bytes, keeping: output.metadata, limits: limits, isCancelled: { self.isCancelled })
+      try LosslessCopy(of: bytes, keeping: output.metadata, limits: copyLimits, isCancelled: { self.isCancelled })
     }
     let copied = try copy.copied(from: bytes)
     let file = try staging.create(result)
     try file.write(copied)
     let sha256 = copy.isWholeFile ? source.sha256 : MessageDigest.hexDigest(of: copied)
     try finish(
-      file, copy.copiedInfo, sha256, bytes: copied.count, as: key, from: copy.info, with: [], since: began,
+      file, copy.copiedInfo, sha256, bytes: copied.count, as: Self.key(of: copy, key), from: copy.info, with: [],
+      since: began,
       warnings: ReportRow.Warning.of(copy))
   }
 
@@ -51,9 +64,10 @@ extension ImageFiltration {
   func keep(_ source: PhotoRecord.Source, as key: ResultKey, since began: ContinuousClock.Instant) throws {
     let file = try files.open(source)
     let copying = SourceCopy(
-      files: files, decoding: decoding, metadata: output.metadata, limits: limits, target: result,
+      files: files, decoding: decoding, metadata: output.metadata, limits: copyLimits, target: result,
       isCancelled: { self.isCancelled })
     let (copy, copied) = try source.isShared ? copying.ofShared(file, source) : copying.ofOwn(file, source)
+    let key = Self.key(of: copy, key)
     guard let copied else {
       guard try file.status().size == source.bytes else { throw EntryFailure.changedDownload }
       let original = try self.original(source, copy.info.format, copying: file)

@@ -25,10 +25,11 @@ import Testing
     #expect(try settings(nil, recipe: "none", chosen) == "copied copyright")
   }
 
-  @Test func `a result of a damaged source is reused where damage is accepted, one of an intact source everywhere`()
-    throws
-  {
-    let entry = try Entry.sample(recipe: "sepia(1)")
+  @Test(arguments: ["sepia(1)", "none"])
+  func `a result of a damaged source is reused where damage is accepted, one of an intact source everywhere`(
+    recipe: String
+  ) throws {
+    let entry = try Entry.sample(recipe: recipe)
     let (failing, accepting) = (
       ResultKey(of: "ab", for: entry, output: OutputOptions()),
       ResultKey(of: "ab", for: entry, output: OutputOptions(damaged: .accept))

@@ -6,9 +6,10 @@ struct GIFStructure: PictureStructure {
 
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     self.file = file
-    let container = try GIFContainer(file, readsMetadata: false)
+    let container = try GIFContainer(file, readsMetadata: false, damaged: limits.damaged)
     try limits.check(width: container.width, height: container.height)
-    damage = container.damage
+    // As the decoder finds it, if it can read the frame before it.
+    damage = container.ending == .invalid ? .behindRows(GIFContainer.missingBlock.message) : container.damage
     info = ImageInfo(format: .gif, width: container.width, height: container.height, frames: container.frames)
   }
 

@@ -2,10 +2,12 @@
 struct CodedPicture {
   let format: ImageFormat
   let size: PictureSize
-  /// Its item, and those of the pictures that it is made of.
+  /// Its item, and those of the pictures that it is made of, each once.
   let items: [Int]
   /// The pixels of the largest coded picture.
   let largestCodedPixels: Int
+  /// The least columns and rows of a coded picture.
+  let smallestCodedSize: PictureSize
   /// The bits of a sample, and the chroma sampling; of a grid those of its first picture.
   let bits: Int
   let chroma: ChromaSampling
@@ -21,24 +23,35 @@ struct CodedPicture {
     guard item.type == "grid" else {
       let format = try Self.format(of: item)
       (self.format, items, largestCodedPixels) = (format, [number], size.width * size.height)
+      smallestCodedSize = size
       (bits, chroma, isGrey) = Self.configuration(item, all)
       try Self.checkMemory(size, bits)
       return
     }
-    let tiles = all.targets("dimg", of: number)
-    try Self.check(item, of: tiles.count, size, file)
+    let references = all.targets("dimg", of: number)
+    let (columns, rows) = try Self.check(item, of: references.count, size, file)
+    // A picture may be in many places of the grid.
+    var known = Set<Int>()
+    let tiles = references.filter { known.insert($0).inserted }
     var (first, largest, isGrey) = (HEIFItems.Item?.none, 0, true)
+    var smallest = PictureSize(width: .max, height: .max)
     for tile in tiles {
       guard let item = all.items[tile] else { throw .heif("a picture of its grid is missing") }
       _ = try Self.format(of: item)
       let size = try Self.size(item, all, limits)
       largest = max(largest, size.width * size.height)
+      smallest = smallest.common(size)
       first = first ?? item
       isGrey = isGrey && Self.configuration(item, all).isGrey
       try Self.checkMemory(size, 16)
     }
     guard let first else { throw .heif("its grid is empty") }
+    // libheif would leave what no picture covers as it is in memory.
+    guard smallest.width * columns >= size.width, smallest.height * rows >= size.height else {
+      throw .heif("the pictures of its grid do not cover it")
+    }
     (format, items, largestCodedPixels) = (try Self.format(of: first), [number] + tiles, largest)
+    smallestCodedSize = smallest
     (bits, chroma, _) = Self.configuration(first, all)
     self.isGrey = isGrey
     try Self.checkMemory(size, bits)
@@ -75,9 +88,10 @@ struct CodedPicture {
   }
 
   /// Checks that the data of a grid say of it what its properties and references say: libheif goes by the data.
+  /// - Returns: The pictures in a row and in a column.
   private static func check(
     _ grid: HEIFItems.Item, of count: Int, _ size: PictureSize, _ file: FileReader
-  ) throws(ImagingError) {
+  ) throws(ImagingError) -> (columns: Int, rows: Int) {
     let data = try HEIFContainer.content(of: grid, file) ?? []
     var reader = HEIFReader(data[...])
     guard reader.integer(1) != nil, let flags = reader.integer(1), let rows = reader.integer(1),
@@ -87,6 +101,7 @@ struct CodedPicture {
     guard PictureSize(width: width, height: height) == size, (rows + 1) * (columns + 1) == count else {
       throw .heif("its grid of \(rows + 1) × \(columns + 1) is for \(width) × \(height)")
     }
+    return (columns + 1, rows + 1)
   }
 
   private static func configuration(

@@ -13,6 +13,8 @@ struct HEIFContainer {
   let metadata: Metadata
   /// The pixels of the picture before its transformations, and of the largest one that it is made of.
   let pixels, largestCodedPixels: Int
+  /// The least columns and rows of those that it is made of.
+  let smallestCodedSize: PictureSize
   /// The bytes of all items.
   let dataBytes: Int
   let items: HEIFItems
@@ -40,13 +42,16 @@ struct HEIFContainer {
     guard coded == nil || coded?.size == picture.size else { throw .heif("its alpha is of another size") }
     let visible = try Self.visibleSize(picture.size, item, items)
     try limits.check(width: visible.width, height: visible.height)
-    let extents = (picture.items + (coded?.items ?? [])).flatMap { items.items[$0]?.extents ?? [] }
+    // Each item once: a grid may refer to one of many extents very often.
+    let pictures = Set(picture.items).union(coded?.items ?? []).sorted()
+    let extents = pictures.flatMap { items.items[$0]?.extents ?? [] }
     dataBytes = try Self.checkExtents(items, of: extents, boxes, size)
     (self.boxes, self.items, hasAlpha) = (boxes, items, alpha != nil)
     (format, bits, chroma) = (picture.format, picture.bits, picture.chroma)
     alphaBits = coded?.bits ?? picture.bits
     (width, height, pixels) = (visible.width, visible.height, picture.size.width * picture.size.height)
     largestCodedPixels = max(picture.largestCodedPixels, coded?.largestCodedPixels ?? 0)
+    smallestCodedSize = picture.smallestCodedSize.common(coded?.smallestCodedSize ?? picture.smallestCodedSize)
     metadata = readsMetadata ? try Self.metadata(number, picture.items, items, file) : Metadata()
     isGrey = picture.isGrey && (metadata.colour == .sRGB || metadata.hasGreyProfile)
   }
@@ -113,10 +118,16 @@ struct HEIFContainer {
     guard let item = items.items[number] else { return false }
     return items.properties("auxC", of: item).contains { kind in
       var kind = kind
+      // Many items may have one property, whose text may be long.
       guard kind.versionAndFlags() != nil else { return false }
-      return ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"].contains(kind.text())
+      return alphaKinds.contains {
+        kind.rest.starts(with: $0) && [nil, 0].contains(kind.rest.dropFirst($0.count).first)
+      }
     }
   }
+
+  private static let alphaKinds = ["urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1"]
+    .map { Array($0.utf8) }
 
   // MARK: Places
 

@@ -40,7 +40,8 @@ final class HEIFDecoder: RowDecoder {
     guard container.alphaBits == container.bits else { throw differentDepths }
     var failure = CHEIF_OK
     picture = cheif_decode(
-      descriptor, size, Int64(container.largestCodedPixels), Int32(container.bits), &failure)
+      descriptor, size, Int64(container.largestCodedPixels), Int32(container.smallestCodedSize.width),
+      Int32(container.smallestCodedSize.height), Int32(container.bits), &failure)
     switch failure {
     case CHEIF_OK: break
     case CHEIF_IO: throw .io(errno, doing: "the picture cannot be read")

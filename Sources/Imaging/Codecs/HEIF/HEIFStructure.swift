@@ -4,8 +4,8 @@ struct HEIFStructure: PictureStructure {
   private let file: FileReader
   private let container: HEIFContainer
 
-  /// A part of the file and what it becomes.
-  private typealias Change = (range: Range<Int64>, bytes: [UInt8])
+  /// A part of the file and what it becomes; nil for zeros.
+  private typealias Change = (range: Range<Int64>, bytes: [UInt8]?)
 
   init(_ file: FileReader, limits: ImageLimits) throws(ImagingError) {
     self.file = file
@@ -16,7 +16,7 @@ struct HEIFStructure: PictureStructure {
   /// The offsets of what stays are in the file, in several forms: what is not kept is overwritten, not cut out, except for what
   /// follows the picture. Items become ones of a type that readers skip, and boxes free space.
   func copiedParts(_ policy: MetadataPolicy) throws(ImagingError) -> CopiedParts {
-    var parts = CopiedParts()
+    var parts = CopiedParts(limit: Self.maxParts)
     let kept = HEIFContainer.pictureBoxes.union(policy == .all ? ["uuid"] : [])
     let end = container.boxes.last { kept.contains($0.type) }?.end ?? 0
     var changes: [Change] = []
@@ -25,22 +25,45 @@ struct HEIFStructure: PictureStructure {
         changes += try overwriting(item, policy, &parts.hasUnreadableMetadata)
       }
       let boxes = container.boxes.filter { !kept.contains($0.type) && $0.end <= end } + container.items.others
-      for box in boxes {
-        changes.append(((box.start + 4)..<(box.start + 8), Array("free".utf8)))
-        changes += Self.blanks(box.content..<box.end)
-      }
+      for box in boxes { changes += [((box.start + 4)..<(box.start + 8), Self.free), (box.content..<box.end, nil)] }
+      parts.mayKeepMetadata = !knowsPlaces
+      changes += unreferenced.map { ($0, nil) }
     }
     for change in changes.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
       let (start, last) = (max(change.range.lowerBound, parts.offset), min(change.range.upperBound, end))
       guard start < last else { continue }
+      guard let bytes = change.bytes else {
+        try parts.blank(start..<last, of: file)
+        continue
+      }
       let skipped = Int(start - change.range.lowerBound)
-      let bytes = Array(change.bytes[skipped..<(skipped + Int(last - start))])
-      guard try file.bytes(bytes.count, at: start) != bytes else { continue }
+      let changed = Array(bytes[skipped..<(skipped + Int(last - start))])
+      guard try file.bytes(changed.count, at: start) != changed else { continue }
       try parts.keep(upTo: start)
-      try parts.replace(upTo: last, by: bytes)
+      try parts.replace(upTo: last, by: changed)
     }
     try parts.keep(upTo: end)
     return parts
+  }
+
+  /// An item may have many parts, each with something behind it. Most need 24 bytes of memory each.
+  private static let maxParts = 1 << 17
+  private static let free = Array("free".utf8)
+
+  /// Whether all data are those of items: a film has some of its own, and a part of an item without a size may reach as far as its
+  /// reader likes.
+  private var knowsPlaces: Bool {
+    let pictures = container.items.items.values.lazy.filter { !$0.isMetadata }
+    return !container.boxes.contains { $0.type == "moov" }
+      && !pictures.contains { $0.extents.contains(where: \.isEmpty) }
+  }
+
+  /// What is in boxes for data and in no item, such as what an editor has left there, as far as that is known.
+  private var unreferenced: [Range<Int64>] {
+    guard knowsPlaces else { return [] }
+    let boxes = container.boxes.filter { $0.type == "mdat" }.map { $0.content..<$0.end }
+    return ByteRanges.difference(
+      boxes + (container.items.itemData.map { [$0] } ?? []), container.items.items.values.flatMap(\.extents))
   }
 
   private func overwriting(
@@ -52,23 +75,11 @@ struct HEIFStructure: PictureStructure {
       let rights = exif?.oriented(.upright).reduced(to: policy)?.bytes
       if let rights, rights.count <= content.count - 4 {
         // Nothing is before the stream, and what follows it does not matter.
-        return [
-          (item.extents[0], [0, 0, 0, 0] + rights + [UInt8](repeating: 0, count: content.count - 4 - rights.count))
-        ]
+        let end = item.extents[0].lowerBound + 4 + Int64(rights.count)
+        return [(item.extents[0].lowerBound..<end, [0, 0, 0, 0] + rights), (end..<item.extents[0].upperBound, nil)]
       }
       if exif == nil || rights != nil { isUnreadable = true }
     }
-    return item.extents.flatMap(Self.blanks) + [(item.typeRange, Array("skip".utf8))]
-      + [(item.textRange, [UInt8](repeating: 0, count: item.textRange.count))]
+    return item.extents.map { ($0, nil) } + [(item.typeRange, Array("skip".utf8)), (item.textRange, nil)]
   }
-
-  /// Zeros for a range, in pieces of memory that they share.
-  private static func blanks(_ range: Range<Int64>) -> [Change] {
-    stride(from: range.lowerBound, to: range.upperBound, by: zeros.count).map { start in
-      let count = Int(min(range.upperBound - start, Int64(zeros.count)))
-      return (start..<(start + Int64(count)), count == zeros.count ? zeros : Array(zeros[..<count]))
-    }
-  }
-
-  private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 }

@@ -31,8 +31,9 @@ struct PNGStructure: PictureStructure {
       try PNGChunk.check(count: count)
       try parts.keep(upTo: chunk.start)
       if chunk.name == PNGChunk.exif, policy != .all {
-        try appendExif(chunk, isFirst: !hasExif, policy, to: &parts)
-        hasExif = true
+        let content = try usedContent(of: chunk)
+        try appendExif(chunk, content, isFirst: !hasExif, policy, to: &parts)
+        hasExif = hasExif || content != nil
       } else if policy != .all, try Self.isRawProfile(chunk, &reader) {
         let head = try file.bytes(min(PNGRawProfile.headBytes, chunk.length), at: chunk.start + 8)
         let isEXIF = PNGRawProfile.isEXIF(chunk.name, head)
@@ -87,12 +88,23 @@ struct PNGStructure: PictureStructure {
       in: chunk.name, try reader.peek(min(PNGRawProfile.keywordBytes, chunk.length)) ?? [])
   }
 
-  /// Whether there is a chunk of a name at an offset or after it.
-  private func hasChunk(_ name: [UInt8], from offset: Int64) throws(ImagingError) -> Bool {
+  /// The content of a chunk of metadata that the decoder uses; nil when it is too long, or its checksum is wrong.
+  private func usedContent(of chunk: ChunkHeader) throws(ImagingError) -> [UInt8]? {
+    guard chunk.length <= ImageLimits.maxMetadataBytes else { return nil }
+    let content = try file.bytes(chunk.length, at: chunk.start + 8)
+    let checksum = try file.bytes(4, at: chunk.end - 4)
+    let isUsed =
+      content.count == chunk.length && checksum.count == 4
+      && checksum.bigEndianInteger == PNGChunk.checksum(chunk.name, content)
+    return isUsed ? content : nil
+  }
+
+  /// Whether there is a chunk of metadata of a name that the decoder uses, at an offset or after it.
+  private func hasUsedChunk(_ name: [UInt8], from offset: Int64) throws(ImagingError) -> Bool {
     var reader = SequentialReader(file, at: offset)
     for _ in 0..<PNGChunk.maxCount {
       guard let chunk = try Self.nextChunk(&reader), chunk.name != PNGChunk.end else { return false }
-      if chunk.name == name { return true }
+      if chunk.name == name, try usedContent(of: chunk) != nil { return true }
       reader.skip(chunk.length + 4)
     }
     return false
@@ -103,11 +115,8 @@ struct PNGStructure: PictureStructure {
   private func appendRawProfile(
     _ chunk: ChunkHeader, isUsed: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
   ) throws(ImagingError) {
-    guard isUsed, try !hasChunk(PNGChunk.exif, from: chunk.end) else { return parts.drop(upTo: chunk.end) }
-    let isRead = chunk.length <= ImageLimits.maxMetadataBytes
-    let content = isRead ? try file.bytes(chunk.length, at: chunk.start + 8) : []
-    let checksum = try file.bytes(4, at: chunk.end - 4).bigEndianInteger
-    guard checksum == PNGChunk.checksum(chunk.name, content), let profile = PNGRawProfile(chunk.name, content),
+    guard isUsed, try !hasUsedChunk(PNGChunk.exif, from: chunk.end) else { return parts.drop(upTo: chunk.end) }
+    guard let content = try usedContent(of: chunk), let profile = PNGRawProfile(chunk.name, content),
       let exif = Exif(profile.exif), exif.isReadable
     else {
       parts.hasUnreadableMetadata = true
@@ -122,13 +131,12 @@ struct PNGStructure: PictureStructure {
   }
 
   /// Only the first EXIF stream counts.
+  /// - Parameter content: nil when the decoder does not use it.
   private func appendExif(
-    _ chunk: ChunkHeader, isFirst: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
+    _ chunk: ChunkHeader, _ content: [UInt8]?, isFirst: Bool, _ policy: MetadataPolicy, to parts: inout CopiedParts
   ) throws(ImagingError) {
     guard isFirst else { return parts.drop(upTo: chunk.end) }
-    let isRead = chunk.length <= ImageLimits.maxMetadataBytes
-    let content = isRead ? try file.bytes(chunk.length, at: chunk.start + 8) : []
-    guard let exif = Exif(content), exif.isReadable else {
+    guard let content, let exif = Exif(content), exif.isReadable else {
       parts.hasUnreadableMetadata = true
       return parts.drop(upTo: chunk.end)
     }

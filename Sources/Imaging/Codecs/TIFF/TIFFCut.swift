@@ -1,6 +1,6 @@
 /// What a copy of a TIFF file leaves out of it.
 struct TIFFCut {
-  /// A part of the file, and what it becomes.
+  /// A part of the file, and what it becomes: bytes, and zeros up to its end.
   typealias Change = (range: Range<Int64>, bytes: [UInt8])
 
   /// Directories and values that become shorter, in order, none of which overlaps another or a picture.
@@ -15,8 +15,14 @@ struct TIFFCut {
 
   private let file: TIFFFile
   private let policy: MetadataPolicy
-  /// Directories that are kept, and values of their fields, some of which become shorter.
-  private var parts: [(range: Range<Int64>, bytes: [UInt8]?)] = []
+  /// Directories that are kept, and values of their fields, some of which become shorter: `bytes`, and zeros. All up to `end` must
+  /// be in the copy.
+  private var parts: [(range: Range<Int64>, bytes: [UInt8]?, end: Int64)] = []
+  /// What is kept of IPTC, by the place of its values, which several pages may share.
+  private var rights: [Range<Int64>: Bool] = [:]
+  /// The bytes of IPTC that may still be read, and kept.
+  private var unreadRights: Int64
+  private var unkeptRights = TIFFCut.maxRights
   /// Compressed pictures.
   private var strips: [Range<Int64>] = []
   /// Where strips begin whose sizes the file does not say.
@@ -38,13 +44,18 @@ struct TIFFCut {
   private static let maxStrips = 1 << 20
   /// Directories in directories; deeper ones are not looked at.
   private static let maxDepth = 8
+  /// The most bytes of IPTC in a copy, which are in memory.
+  private static let maxRights = 4 * ImageLimits.maxMetadataBytes
   /// Zeros behind the last part that are taken for padding.
   private static let maxPadding: Int64 = 15
 
   /// - Throws: `image-corrupt`, `image-truncated`, `io`, `cancelled`.
   init(_ container: TIFFContainer, _ policy: MetadataPolicy) throws(ImagingError) {
     (file, self.policy, seen) = (container.file, policy, Set(container.pages))
-    parts.append((0..<Int64(file.isBig ? 16 : 8), nil))
+    // Values that do not overlap have no more bytes than the file.
+    unreadRights = file.size
+    let header = 0..<Int64(file.isBig ? 16 : 8)
+    parts.append((header, nil, header.upperBound))
     // Pages that cannot be read may refer to what is not known.
     if container.damage != nil && policy == .all || container.directory[TIFFTag.jpegOffset] != nil {
       knowsPlaces = false
@@ -59,13 +70,11 @@ struct TIFFCut {
     }
     closeStrips()
     forgetOverlapping()
-    let last = parts.map { $0.range.lowerBound + Int64($0.bytes?.count ?? $0.range.count) } + strips.map(\.upperBound)
+    let last = parts.map(\.end) + strips.map(\.upperBound)
     end = try end(after: min(last.max() ?? 0, file.size))
     let kept = parts.map(\.range) + strips
     blanks = ByteRanges.difference(policy != .all && knowsPlaces ? [0..<end] : dropped, kept)
-    changes = parts.compactMap { part in
-      part.bytes.map { (part.range, $0 + [UInt8](repeating: 0, count: part.range.count - $0.count)) }
-    }
+    changes = parts.compactMap { part in part.bytes.map { (part.range, $0) } }
     if policy != .all { checkWhatIsLeft(kept) }
   }
 
@@ -88,11 +97,10 @@ struct TIFFCut {
     try count(directory)
     var fields: [TIFFDirectory.Field] = []
     for field in directory.fields {
-      if let rights = try rights(of: field, in: directory) {
-        // The field keeps its size.
-        parts.append((field.value, rights + [UInt8](repeating: 0, count: field.value.count - rights.count)))
+      if try hasRights(field, in: directory) {
+        // They are a part of the copy, and the field keeps its size.
       } else if isKept(field) {
-        if !field.isInside { parts.append((field.value.clamped(to: 0..<file.size), nil)) }
+        if !field.isInside { keep(field.value.clamped(to: 0..<file.size)) }
       } else {
         try drop(field, of: directory)
         continue
@@ -100,7 +108,12 @@ struct TIFFCut {
       fields.append(field)
     }
     if isPicture, !hasStrips { try addStrips(of: directory) }
-    parts.append((directory.place, fields.count < directory.fields.count ? encoded(fields, directory) : nil))
+    if fields.count < directory.fields.count {
+      let (start, bytes) = (directory.place.lowerBound, encoded(fields, directory))
+      parts.append((directory.place, bytes, start + Int64(bytes.count)))
+    } else {
+      keep(directory.place)
+    }
     for field in fields { try sortDirectories(of: field, in: directory) }
   }
 
@@ -152,15 +165,33 @@ struct TIFFCut {
       || isRight && policy == .copyright && field.value.upperBound <= file.size
   }
 
-  /// The data sets of IPTC that are kept.
-  private func rights(
-    of field: TIFFDirectory.Field, in directory: TIFFDirectory
-  ) throws(ImagingError) -> [UInt8]? {
-    guard policy == .copyright, field.tag == TIFFTag.iptc, !field.isInside,
-      let content = try directory.content(of: field)
-    else { return nil }
-    return IPTC.copyrightOnly(content)
+  /// Whether data sets of IPTC in a field are kept, which become a part.
+  private mutating func hasRights(
+    _ field: TIFFDirectory.Field, in directory: TIFFDirectory
+  ) throws(ImagingError) -> Bool {
+    guard policy == .copyright, field.tag == TIFFTag.iptc, !field.isInside, field.value.upperBound <= file.size else {
+      return false
+    }
+    if let known = rights[field.value] { return known }
+    rights[field.value] = false
+    guard field.value.count <= unreadRights else {
+      hasUnreadableMetadata = true
+      return false
+    }
+    unreadRights -= Int64(field.value.count)
+    guard let content = try directory.content(of: field), let kept = IPTC.copyrightOnly(content) else { return false }
+    guard kept.count <= unkeptRights else {
+      hasUnreadableMetadata = true
+      return false
+    }
+    unkeptRights -= kept.count
+    rights[field.value] = true
+    parts.append((field.value, kept, field.value.upperBound))
+    return true
   }
+
+  /// Keeps a range as it is.
+  private mutating func keep(_ range: Range<Int64>) { parts.append((range, nil, range.upperBound)) }
 
   private mutating func drop(_ field: TIFFDirectory.Field, of directory: TIFFDirectory) throws(ImagingError) {
     if !field.isInside { dropped.append(field.value.clamped(to: 0..<file.size)) }
@@ -233,7 +264,7 @@ struct TIFFCut {
     if compression == TIFFCompression.none.rawValue {
       // Whatever sizes the file says.
       let picture = try readable { () throws(ImagingError) in
-        try TIFFPicture(directory, file, limits: ImageLimits(maxPixels: .max))
+        try TIFFPicture(directory, file, limits: ImageLimits(maxPixels: .max), dividesStrips: false)
       }
       if let places = picture?.strips.stored, places.count <= limit {
         strips += places
@@ -307,7 +338,7 @@ struct TIFFCut {
   }
 
   private mutating func forgetChange(of part: Int) {
-    parts[part].bytes = nil
+    (parts[part].bytes, parts[part].end) = (nil, parts[part].range.upperBound)
     (hasUnreadableMetadata, mayKeepMetadata) = (true, true)
   }
 

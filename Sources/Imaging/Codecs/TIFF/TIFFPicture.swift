@@ -47,8 +47,11 @@ struct TIFFPicture {
   private static let maxSamples = 32
 
   /// Reads the fields of a directory.
+  /// - Parameter dividesStrips: Whether large strips are divided to be read. Default: true.
   /// - Throws: `image-truncated`, `image-corrupt`, `unsupported-format`, `image-too-large`, `image-too-small`, `io`, `cancelled`.
-  init(_ directory: TIFFDirectory, _ file: TIFFFile, limits: ImageLimits) throws(ImagingError) {
+  init(
+    _ directory: TIFFDirectory, _ file: TIFFFile, limits: ImageLimits, dividesStrips: Bool = true
+  ) throws(ImagingError) {
     guard let width = try directory.integer(TIFFTag.width), let height = try directory.integer(TIFFTag.height) else {
       throw .tiff("it does not say its size")
     }
@@ -71,7 +74,7 @@ struct TIFFPicture {
       directory, file, width: width, height: height,
       pixelBits: bits * (isSeparate ? 1 : samples),
       planes: isSeparate ? Array(0..<colours.count) + (alphaSample.map { [$0] } ?? []) : [0],
-      of: isSeparate ? samples : 1, isCompressed: compression != .none)
+      of: isSeparate ? samples : 1, isCompressed: compression != .none, isDivided: dividesStrips)
   }
 
   private static func bits(_ directory: TIFFDirectory, _ samples: Int) throws(ImagingError) -> Int {

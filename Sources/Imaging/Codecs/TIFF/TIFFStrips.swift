@@ -27,9 +27,10 @@ struct TIFFStrips {
   ///   - pixelBits: The bits of a pixel in one plane.
   ///   - planes: The planes that are needed.
   ///   - count: The number of planes in the file.
+  ///   - isDivided: Whether large strips that are not compressed are divided. Default: true.
   init(
     _ directory: TIFFDirectory, _ file: TIFFFile, width: Int, height: Int, pixelBits: Int, planes: [Int],
-    of count: Int, isCompressed: Bool
+    of count: Int, isCompressed: Bool, isDivided: Bool = true
   ) throws(ImagingError) {
     isTiled = directory[TIFFTag.tileWidth] != nil
     var sides = (width, min(try directory.integer(TIFFTag.rowsPerStrip) ?? height, height))
@@ -58,7 +59,9 @@ struct TIFFStrips {
     let stored = stored
     var places = planes.flatMap { stored[($0 * perPlane)..<(($0 + 1) * perPlane)] }
     var rowCount = sides.1
-    if !isTiled, !isCompressed {
+    // A file may claim a strip of any size, which would have as many parts.
+    guard places.allSatisfy({ $0.upperBound <= file.size }) else { throw .truncatedTIFF }
+    if !isTiled, !isCompressed, isDivided {
       let divided = Self.divided(rowCount, of: height, rowBytes)
       let size = Int64(divided * rowBytes)
       if divided < rowCount, planes.count * height / divided <= Self.limit {
@@ -72,7 +75,6 @@ struct TIFFStrips {
     }
     (self.height, self.places) = (rowCount, places)
     rows = (height + rowCount - 1) / rowCount
-    guard places.allSatisfy({ $0.upperBound <= file.size }) else { throw .truncatedTIFF }
   }
 
   /// The rows of parts of a strip of that many rows, so that all parts but the last of the picture have as many.

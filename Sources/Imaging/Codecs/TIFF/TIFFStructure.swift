@@ -20,9 +20,12 @@ struct TIFFStructure: PictureStructure {
       try blank(&blanks, before: change.range.lowerBound, &parts)
       let range = change.range.clamped(to: 0..<cut.end)
       let bytes = Array(change.bytes.prefix(range.count))
-      guard try container.file.bytes(range) != bytes else { continue }
-      try parts.keep(upTo: range.lowerBound)
-      try parts.replace(upTo: range.upperBound, by: bytes)
+      let place = range.lowerBound..<(range.lowerBound + Int64(bytes.count))
+      if try container.file.bytes(place) != bytes {
+        try parts.keep(upTo: place.lowerBound)
+        try parts.replace(upTo: place.upperBound, by: bytes)
+      }
+      try parts.blank(place.upperBound..<range.upperBound, of: container.file.file)
     }
     try blank(&blanks, before: cut.end, &parts)
     try parts.keep(upTo: cut.end)
@@ -31,8 +34,6 @@ struct TIFFStructure: PictureStructure {
 
   /// Each page and each strip may have something behind it. Parts that are not changed ones need 24 bytes of memory each.
   private static let maxParts = 1 << 20
-  /// The bytes that are compared at a time.
-  private static let pieceBytes: Int64 = 64 << 10
 
   /// Overwrites ranges with zeros, as far as they have other bytes.
   private func blank(
@@ -40,13 +41,7 @@ struct TIFFStructure: PictureStructure {
   ) throws(ImagingError) {
     while let range = ranges.first, range.lowerBound < end {
       ranges.removeFirst()
-      let range = range.clamped(to: 0..<end)
-      for start in stride(from: range.lowerBound, to: range.upperBound, by: Int64.Stride(Self.pieceBytes)) {
-        let piece = start..<min(start + Self.pieceBytes, range.upperBound)
-        guard try container.file.bytes(piece).contains(where: { $0 != 0 }) else { continue }
-        try parts.keep(upTo: piece.lowerBound)
-        try parts.blank(upTo: piece.upperBound)
-      }
+      try parts.blank(range.clamped(to: 0..<end), of: container.file.file)
     }
   }
 }
