@@ -38,7 +38,8 @@ extension FailureCode {
   package func remedy(httpStatus status: Int?) -> String {
     guard self == .download(.httpStatus), let status else { return explanation.plainRemedy }
     return switch status {
-    case 401, 403, 407: "the server wants to know who asks: give the entry headers"
+    case 401, 403: "the server wants to know who asks: give the entry headers"
+    case 407: "the proxy wants to know who asks: give --proxy, or http_proxy, a user and a password"
     case 404, 410: "the picture is not there: correct the URL, or remove the entry"
     case 429, 503: "the server wants fewer requests: retry later, or --per-host 1"
     case 408, 500...: "the server is in trouble: retry later"

@@ -178,6 +178,14 @@ import Testing
     #expect(!run.error.contains(option), "\(run.error)")
   }
 
+  @Test func `authorities that cannot be read are an error of the start, and not of each entry`() throws {
+    let folders = try DarkroomFolders()
+    for variables in [["CURL_CA_BUNDLE": "/none"], ["CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "/none"]] {
+      let run = try DarkroomProcess.run(["run"] + folders.options, environment: variables)
+      #expect(run.status == 66 && run.error.contains("SSL_CERT_FILE): /none: No such file"), "\(run.error)")
+    }
+  }
+
   @Test func `relative paths in the configuration file are relative to its folder`() throws {
     let (folder, elsewhere) = (try TemporaryFolder(), try TemporaryFolder())
     for name in ["in", "out", "pictures"] { try folder.makeFolder(name) }

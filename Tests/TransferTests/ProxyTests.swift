@@ -45,7 +45,8 @@ import Testing
   }
 
   @Test(
-    "what is no proxy is refused without its secrets", arguments: ["ftp://u:secret@h", "http://", "h:99999", "a b"])
+    "what is no proxy is refused without its secrets",
+    arguments: ["ftp://u:secret@h", "http://", "h:99999", "a b", "http://u:a secret@h:1", "socks5://u:secret @h"])
   func malformed(text: String) {
     let error = #expect(throws: ParseError.self) { try Proxy(parsing: text) }
     #expect(error?.message.contains("http://proxy.example:3128") == true)

@@ -59,7 +59,7 @@ package struct Proxy: Sendable, Equatable {
     let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
     let expected = "must be a proxy's URL (\(schemes.joined(separator: ", "))), such as http://proxy.example:3128"
     let hasScheme = text.range(of: "://") != nil
-    guard let parsed = try? URLHandle(parsing: hasScheme ? text : "http://" + text),
+    guard let parsed = try? URLHandle(parsing: hasScheme ? text : "http://" + text, flags: URLHandle.proxyFlags),
       let scheme = parsed.part(CURLUPART_SCHEME), schemes.contains(scheme), parsed.part(CURLUPART_HOST) != nil
     else {
       throw ParseError("\(expected), not \"\(redacted(hasScheme ? text : "http://" + text, valid: false))\"")

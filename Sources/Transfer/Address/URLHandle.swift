@@ -5,12 +5,16 @@ struct URLHandle: ~Copyable {
   private let handle: OpaquePointer
   private static let flags = UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME)
 
+  /// The flags with which libcurl parses the URLs of proxies, whose schemes are its own matter.
+  static let proxyFlags = UInt32(CURLU_NON_SUPPORT_SCHEME)
+
   /// Parses a URL of any scheme; spaces and bytes beyond ASCII are percent-encoded, dot segments resolved.
+  /// - Parameter flags: Others than these.
   /// - Throws: libcurl's reason.
-  init(parsing text: String) throws(Failure) {
+  init(parsing text: String, flags: UInt32 = flags) throws(Failure) {
     // Fails only when memory is exhausted, as any allocation of Swift.
     guard let handle = curl_url() else { fatalError("out of memory") }
-    let code = curl_url_set(handle, CURLUPART_URL, text, Self.flags)
+    let code = curl_url_set(handle, CURLUPART_URL, text, flags)
     guard code == CURLUE_OK else {
       curl_url_cleanup(handle)
       throw Failure(code)

@@ -24,7 +24,9 @@ extension TransferError {
       self.init(.tooLarge, "a line of a header may have 102400 bytes; one of \(location.redacted) has more")
       return
     }
-    let reason = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+    // libcurl's message about a proxy's URL that it refuses quotes that, with its password.
+    let isSecret = detail.contains("proxy syntax")
+    let reason = detail.isEmpty || isSecret ? String(cString: curl_easy_strerror(code)) : detail
     let kind = code == CURLE_SSL_CONNECT_ERROR && Self.isCutOff(reason) ? .network : Self.code(for: code)
     self.init(kind, "\(location.redacted): \(reason)", systemError: kind == .connect ? systemError : nil)
   }

@@ -41,6 +41,13 @@ final class TransferLoop {
   /// Since when there have been no transfers, as `Clock.monotonicSeconds`; nil while there are some, or no connections.
   private var idleSince: Double?
 
+  /// Whether one of the transfers since libcurl last had none may be over HTTP/2.
+  private var mayHaveStreams = false
+
+  /// How long to wait for libcurl at most while transfers may be over HTTP/2, in seconds. When it has read the end of a stream on
+  /// behalf of another one, libcurl 7.88 sometimes notices only when it next looks: its next timer may be that for connecting.
+  private static let longestWaitForStreams = 0.05
+
   /// - Parameter lookUp: Looks host names up.
   init(
     configuration: TransferConfiguration, mailbox: Mailbox<TransferOrder>, multi: MultiHandle,
@@ -99,7 +106,8 @@ final class TransferLoop {
       }
       resumePaused()
       resumeForms()
-      let seconds = min(checkTimes(), closeIdle())
+      mayHaveStreams = mayHaveStreams && !running.isEmpty
+      let seconds = min(checkTimes(), closeIdle(), mayHaveStreams ? Self.longestWaitForStreams : .infinity)
       mailbox.wait { multi.poll(alongside: $0, seconds: seconds) }
     }
     resolver.close()
@@ -182,6 +190,8 @@ final class TransferLoop {
     transfer.couldShare = isHTTP2 == true && !transfer.needsNewConnection
     // Not for an unknown host: tries at a silent one would wait for each other.
     let isHTTPS = transfer.location.scheme == .https
+    let mayBeStream = isHTTPS && isHTTP2 != false
+    if mayBeStream { mayHaveStreams = true }
     transfer.easy.set(CURLOPT_PIPEWAIT, isHTTPS && isHTTP2 == true ? 1 : 0)
     running[transfer.easy.raw] = transfer
     if let rate = rates.rate(transfer.slotHost) {
@@ -189,9 +199,8 @@ final class TransferLoop {
       // With many transfers the share of each may be below the limit for slowness.
       if rate / 2560 < configuration.lowSpeed { transfer.queued.request.progress?.setLimited() }
       // A stream may wait behind a paused one of its connection, which libcurl's check takes for slowness.
-      let isShared = isHTTPS && isHTTP2 != false
       transfer.limit(
-        by: rates, isShared: isShared, isMeasured: !isShared || rate >= 1 << 20, now: Clock.monotonicSeconds)
+        by: rates, isShared: mayBeStream, isMeasured: !mayBeStream || rate >= 1 << 20, now: Clock.monotonicSeconds)
     }
     if multi.add(transfer.easy) {
       let now = Clock.monotonicSeconds

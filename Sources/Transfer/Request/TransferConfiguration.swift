@@ -59,6 +59,17 @@ package struct TransferConfiguration: Sendable {
   /// How long connections are kept while there are no transfers, in seconds. Default: 60.
   var idleLimit = 60.0
 
+  /// Why the file of trusted certificates cannot be read; nil when it can, or the system's is used.
+  package var certificateProblem: String? {
+    guard let certificateFile else { return nil }
+    do throws(SystemError) {
+      _ = try OpenFile(reading: certificateFile)
+      return nil
+    } catch {
+      return "trusted certificates (CURL_CA_BUNDLE, SSL_CERT_FILE): \(error)"
+    }
+  }
+
   /// The largest header of a transfer, in bytes: of all its responses together, including redirects, informational responses
   /// and trailers.
   static let maxHeaderBytes = 256 << 10
