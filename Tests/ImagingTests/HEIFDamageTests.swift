@@ -105,6 +105,43 @@ import Testing
     #expect(try CodedPicture(1, container.items, ImageLimits(), file).items == [1, 2])
   }
 
+  /// A grid of 2 × 1 pictures of these sizes, each with a transformation, without their data.
+  private func grid(of tiles: [(Int, Int)], _ transformation: [UInt8]) -> FileReader {
+    func entry(_ number: Int, _ type: String) -> [UInt8] {
+      full("infe", version: 2, short(number, 0) + Array(type.utf8) + [0])
+    }
+    let sizes = ([(128, 64)] + tiles).map { full("ispe", size($0.0, $0.1)) }
+    let last = UInt8(sizes.count + 1)
+    var associations: [UInt8] = [0, 0, 0, 3, 0, 1, 1, 1]
+    for number in 2...3 as ClosedRange<UInt8> {
+      associations += transformation.isEmpty ? [0, number, 1, number] : [0, number, 2, number, last]
+    }
+    let places = short(0x4400, 3) + (1...3).flatMap { short($0, 1, 0, 1, 0, 8 * ($0 - 1), 0, 8) }
+    var meta = full("pitm", short(1)) + full("iinf", short(3) + entry(1, "grid") + entry(2, "hvc1") + entry(3, "hvc1"))
+    meta += full("iref", box("dimg", short(1, 2, 2, 3)))
+    meta += box("iprp", box("ipco", sizes.flatMap { $0 } + transformation) + full("ipma", associations))
+    meta +=
+      full("iloc", version: 1, places) + box("idat", [0, 0, 0, 1] + short(128, 64) + [UInt8](repeating: 0, count: 16))
+    return FileReader(box("ftyp", Array("heic".utf8) + [0, 0, 0, 0]) + full("meta", meta))
+  }
+
+  @Test(
+    arguments: [
+      ([(64, 64), (64, 64)], "", nil), ([(64, 64), (100, 64)], "", .imageCorrupt),
+      ([(100, 64), (64, 64)], "", .imageCorrupt),
+      ([(64, 64), (64, 100)], "", .imageCorrupt), ([(64, 64), (64, 64)], "clap", .imageCorrupt),
+      ([(64, 64), (64, 64)], "irot", .imageCorrupt),
+    ] as [([(Int, Int)], String, ImagingError.Code?)])
+  func `the pictures of a grid have one size, also after their transformations`(
+    _ tiles: [(Int, Int)], _ transformation: String, _ code: ImagingError.Code?
+  ) throws {
+    let content = ["clap": [UInt8](repeating: 0, count: 32), "irot": [1]][transformation]
+    let file = grid(of: tiles, content.map { box(transformation, $0) } ?? [])
+    var found: ImagingError?
+    do throws(ImagingError) { _ = try HEIFContainer(file, limits: ImageLimits()) } catch { found = error }
+    #expect(found?.code == code, "\(found?.message ?? "")")
+  }
+
   // MARK: Copies
 
   @Test(arguments: ["avif-420", "heic-420", "heic-alpha", "avif-grid"], MetadataPolicy.allCases)

@@ -71,8 +71,10 @@ struct RunCommand: Command {
       return .tryAgain
     } catch let error as StopError where error.isBusy && !manifests.isEmpty {
       // What does not exist will not exist when the other process has ended.
-      try Darkroom.check(manifests: manifests, called: names, inbox: inbox ?? "") {
-        invocation.console.handle(.warning($0.description))
+      try withExtendedLifetime(input) {
+        try Darkroom.check(manifests: manifests, called: names, inbox: inbox ?? "") {
+          invocation.console.handle(.warning($0.description))
+        }
       }
       invocation.console.fail(
         "\(error)", hint: busyHint(invocation, job: job, inbox: inbox, ownsInbox: error.isBusy(inbox)))

@@ -26,9 +26,9 @@ struct FailureList {
       guard let first = rows.first else { return }
       let after = try index.dependencyNames(of: first.entry.position, where: included.contains)
       var line = FailedRow.manifestLine(rows, after: after).text
-      if line.utf8.count > ManifestFile.lineLimit {
-        // A JSON manifest may have larger entries than a line.
-        line = FailedRow.manifestLine(rows, after: after, hasMetadata: false).text
+      // A JSON manifest may have larger entries than a line.
+      for omission in [FailedRow.Omission.metadata, .metadataAndAfter] where line.utf8.count > ManifestFile.lineLimit {
+        line = FailedRow.manifestLine(rows, after: after, without: omission).text
       }
       try body(line)
       rows = []
@@ -78,23 +78,29 @@ struct FailedRow {
   /// nil for a cancelled row on which a failed one depends.
   let failure: ReportRow.Failure?
 
+  /// What is left out of a line that would be too long.
+  enum Omission { case nothing, metadata, metadataAndAfter }
+
   /// The line for the rows of one entry.
   /// - Parameters:
   ///   - rows: At least one row; several for an entry with variants.
   ///   - after: The names of its dependencies in the list.
-  ///   - hasMetadata: Whether it has its metadata, or a note that they are left out. Default: yes.
-  static func manifestLine(_ rows: [FailedRow], after: [String], hasMetadata: Bool = true) -> JSONValue {
+  ///   - omission: What is left out, with a note instead. Default: nothing.
+  static func manifestLine(_ rows: [FailedRow], after: [String], without omission: Omission = .nothing) -> JSONValue {
     guard let first = rows.first else { return .object([]) }
     let entry = first.entry
+    let metadata = omission == .nothing ? entry.metadata : nil
+    let after = after.isEmpty ? nil : JSONValue.array(after.map(JSONValue.string))
+    let omitsAfter = omission == .metadataAndAfter
+    let note = JSONValue.string("left out: too long for a line")
     let source = JSONValue.Member(
       "url", entry.urls.count == 1 ? .string(entry.urls[0]) : .array(entry.urls.map(JSONValue.string)))
     let made = entry.variant == nil ? entry.outputMembers : []
     let rest = JSONValue.object([
       "priority": .string(entry.priority.rawValue), "checksum": entry.checksum.map { .string($0.description) },
-      "after": after.isEmpty ? nil : .array(after.map(JSONValue.string)),
+      "after": omitsAfter ? nil : after, "_after": omitsAfter ? after.map { _ in note } : nil,
       "variants": entry.variant == nil ? nil : .array(rows.map(\.variant)),
-      "metadata": hasMetadata ? entry.metadata : nil,
-      "_metadata": hasMetadata ? nil : .string("left out: too long for a line"),
+      "metadata": metadata, "_metadata": metadata == nil && entry.metadata != nil ? note : nil,
       "_error": rows.lazy.compactMap(\.failure).first?.json,
     ])
     let names = JSONValue.object(["name": .string(entry.shownName), "cache-key": entry.key.map { .string($0) }])

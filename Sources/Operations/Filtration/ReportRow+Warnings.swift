@@ -9,7 +9,8 @@ extension ReportRow.Warning {
       warnings.append(
         Self(
           code: .metadataUnreadable,
-          message: "metadata may still be in the copy: it is where pixels are, or cannot be told from them"))
+          message:
+            "metadata may still be in the copy: it is where pixels are, or cannot be told from them or from a film"))
     } else if copy.hasUnreadableMetadata {
       warnings.append(
         Self(

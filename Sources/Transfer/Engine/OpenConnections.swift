@@ -28,12 +28,16 @@ final class OpenConnections {
   /// Sockets over which no request has been sent.
   private var unused: Set<Int32> = []
 
-  var count: Int { connections.count + unused.count }
+  /// All sockets.
+  private var sockets: Set<Int32> = []
+
+  var count: Int { sockets.count }
 
   /// Adds a socket that is about to be connected; does nothing when it is negative.
   func add(_ socket: Int32) {
     guard socket >= 0 else { return }
     remove(socket)
+    sockets.insert(socket)
     unused.insert(socket)
   }
 
@@ -44,6 +48,7 @@ final class OpenConnections {
   }
 
   private func remove(_ socket: Int32) {
+    sockets.remove(socket)
     unused.remove(socket)
     if let known = endpoints.removeValue(forKey: socket) { connections[known] = nil }
   }

@@ -4,10 +4,12 @@ struct CodedPicture {
   let size: PictureSize
   /// Its item, and those of the pictures that it is made of, each once.
   let items: [Int]
+  /// Whether it is made of others.
+  var isGrid: Bool { items.count > 1 }
   /// The pixels of the largest coded picture.
   let largestCodedPixels: Int
-  /// The least columns and rows of a coded picture.
-  let smallestCodedSize: PictureSize
+  /// The columns and rows of each coded picture.
+  let codedSize: PictureSize
   /// The bits of a sample, and the chroma sampling; of a grid those of its first picture.
   let bits: Int
   let chroma: ChromaSampling
@@ -23,7 +25,7 @@ struct CodedPicture {
     guard item.type == "grid" else {
       let format = try Self.format(of: item)
       (self.format, items, largestCodedPixels) = (format, [number], size.width * size.height)
-      smallestCodedSize = size
+      codedSize = size
       (bits, chroma, isGrey) = Self.configuration(item, all)
       try Self.checkMemory(size, bits)
       return
@@ -33,28 +35,34 @@ struct CodedPicture {
     // A picture may be in many places of the grid.
     var known = Set<Int>()
     let tiles = references.filter { known.insert($0).inserted }
-    var (first, largest, isGrey) = (HEIFItems.Item?.none, 0, true)
-    var smallest = PictureSize(width: .max, height: .max)
+    var (first, isGrey, tileSize) = (HEIFItems.Item?.none, true, PictureSize(width: 0, height: 0))
     for tile in tiles {
       guard let item = all.items[tile] else { throw .heif("a picture of its grid is missing") }
       _ = try Self.format(of: item)
       let size = try Self.size(item, all, limits)
-      largest = max(largest, size.width * size.height)
-      smallest = smallest.common(size)
-      first = first ?? item
+      if first == nil { (first, tileSize) = (item, size) }
+      // libheif puts each beside the last one, as it is after these transformations.
+      guard size == tileSize, all.properties("clap", of: item).isEmpty, !Self.isTurned(item, all) else {
+        throw .heif("the pictures of its grid are of different sizes")
+      }
       isGrey = isGrey && Self.configuration(item, all).isGrey
       try Self.checkMemory(size, 16)
     }
     guard let first else { throw .heif("its grid is empty") }
     // libheif would leave what no picture covers as it is in memory.
-    guard smallest.width * columns >= size.width, smallest.height * rows >= size.height else {
+    guard tileSize.width * columns >= size.width, tileSize.height * rows >= size.height else {
       throw .heif("the pictures of its grid do not cover it")
     }
-    (format, items, largestCodedPixels) = (try Self.format(of: first), [number] + tiles, largest)
-    smallestCodedSize = smallest
+    (format, items) = (try Self.format(of: first), [number] + tiles)
+    (codedSize, largestCodedPixels) = (tileSize, tileSize.width * tileSize.height)
     (bits, chroma, _) = Self.configuration(first, all)
     self.isGrey = isGrey
     try Self.checkMemory(size, bits)
+  }
+
+  /// Whether its columns become rows.
+  private static func isTurned(_ item: HEIFItems.Item, _ all: HEIFItems) -> Bool {
+    all.properties("irot", of: item).contains { $0.rest.first.map { $0 & 1 == 1 } ?? true }
   }
 
   private static func format(of item: HEIFItems.Item) throws(ImagingError) -> ImageFormat {

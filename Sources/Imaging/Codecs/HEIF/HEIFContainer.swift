@@ -40,6 +40,10 @@ struct HEIFContainer {
     let alpha = try Self.alpha(of: number, items)
     let coded = try alpha.map { (number) throws(ImagingError) in try CodedPicture(number, items, limits, file) }
     guard coded == nil || coded?.size == picture.size else { throw .heif("its alpha is of another size") }
+    // libheif is told one least size for the pictures of both.
+    guard coded.map({ $0.isGrid && picture.isGrid && $0.codedSize != picture.codedSize }) != true else {
+      throw .heif("the grid of its alpha is of other pictures")
+    }
     let visible = try Self.visibleSize(picture.size, item, items)
     try limits.check(width: visible.width, height: visible.height)
     // Each item once: a grid may refer to one of many extents very often.
@@ -51,7 +55,7 @@ struct HEIFContainer {
     alphaBits = coded?.bits ?? picture.bits
     (width, height, pixels) = (visible.width, visible.height, picture.size.width * picture.size.height)
     largestCodedPixels = max(picture.largestCodedPixels, coded?.largestCodedPixels ?? 0)
-    smallestCodedSize = picture.smallestCodedSize.common(coded?.smallestCodedSize ?? picture.smallestCodedSize)
+    smallestCodedSize = picture.codedSize.common(coded?.codedSize ?? picture.codedSize)
     metadata = readsMetadata ? try Self.metadata(number, picture.items, items, file) : Metadata()
     isGrey = picture.isGrey && (metadata.colour == .sRGB || metadata.hasGreyProfile)
   }

@@ -53,7 +53,8 @@ struct HEIFStructure: PictureStructure {
   /// Whether all data are those of items: a film has some of its own, and a part of an item without a size may reach as far as its
   /// reader likes.
   private var knowsPlaces: Bool {
-    let pictures = container.items.items.values.lazy.filter { !$0.isMetadata }
+    // A derived picture of the type iden has no data.
+    let pictures = container.items.items.values.lazy.filter { !$0.isMetadata && $0.type != "iden" }
     return !container.boxes.contains { $0.type == "moov" }
       && !pictures.contains { $0.extents.contains(where: \.isEmpty) }
   }
