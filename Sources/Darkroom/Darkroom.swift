@@ -171,7 +171,8 @@ package final class Darkroom {
     jobs.table.queue = JobQueue(goal: goal, unfinished: services.earlier.unfinished)
     watcher.isPatient = goal == .watch
     observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, goal == .watch ? .watch : .run))
-    for warning in folders.warnings + configuration.hosts.warnings { observe(.warning(warning)) }
+    let certificates = configuration.transfer.certificateProblem.map { [$0] } ?? []
+    for warning in folders.warnings + configuration.hosts.warnings + certificates { observe(.warning(warning)) }
     holdUncovered()
     notices.configure(configuration)
     do {

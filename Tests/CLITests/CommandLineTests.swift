@@ -178,11 +178,14 @@ import Testing
     #expect(!run.error.contains(option), "\(run.error)")
   }
 
-  @Test func `authorities that cannot be read are an error of the start, and not of each entry`() throws {
+  @Test(arguments: ["/none", "/etc", "/dev/null"])
+  func `authorities that cannot be used are a warning at the start, and a finding of doctor`(file: String) throws {
     let folders = try DarkroomFolders()
-    for variables in [["CURL_CA_BUNDLE": "/none"], ["CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "/none"]] {
-      let run = try DarkroomProcess.run(["run"] + folders.options, environment: variables)
-      #expect(run.status == 66 && run.error.contains("SSL_CERT_FILE): /none: No such file"), "\(run.error)")
+    for variables in [["CURL_CA_BUNDLE": file], ["CURL_CA_BUNDLE": "", "SSL_CERT_FILE": file]] {
+      let run = try DarkroomProcess.run(["run"] + folders.options, environment: variables).expect(status: 0)
+      #expect(run.error.contains("no https: URL can be downloaded") && run.error.contains("cannot be used: \(file): "))
+      let doctor = try DarkroomProcess.run(["doctor"] + folders.options, environment: variables).expect(status: 1)
+      #expect(doctor.output.contains("certificates no https: URL can be downloaded"), "\(doctor.output)")
     }
   }
 

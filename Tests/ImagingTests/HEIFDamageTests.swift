@@ -130,7 +130,7 @@ import Testing
       ([(64, 64), (64, 64)], "", nil), ([(64, 64), (100, 64)], "", .imageCorrupt),
       ([(100, 64), (64, 64)], "", .imageCorrupt),
       ([(64, 64), (64, 100)], "", .imageCorrupt), ([(64, 64), (64, 64)], "clap", .imageCorrupt),
-      ([(64, 64), (64, 64)], "irot", .imageCorrupt),
+      ([(64, 64), (64, 64)], "irot", nil), ([(128, 64), (128, 64)], "irot", .imageCorrupt),
     ] as [([(Int, Int)], String, ImagingError.Code?)])
   func `the pictures of a grid have one size, also after their transformations`(
     _ tiles: [(Int, Int)], _ transformation: String, _ code: ImagingError.Code?

@@ -46,7 +46,11 @@ import Testing
 
   @Test(
     "what is no proxy is refused without its secrets",
-    arguments: ["ftp://u:secret@h", "http://", "h:99999", "a b", "http://u:a secret@h:1", "socks5://u:secret @h"])
+    arguments: [
+      "ftp://u:secret@h", "http://", "h:99999", "a b", "http://u:a secret@h:1", "socks5://u:secret @h",
+      "u:secret@ftp.example.com:1",
+      "http://u:secret%0Ax@h", "socks5h://secret%1F@h",
+    ])
   func malformed(text: String) {
     let error = #expect(throws: ParseError.self) { try Proxy(parsing: text) }
     #expect(error?.message.contains("http://proxy.example:3128") == true)

@@ -28,6 +28,11 @@ package struct Doctor {
     report(instance)
     for finding in [isolation, memory, descriptors, clock] { report(finding) }
     report(addresses)
+    if let problem = configuration.transfer.certificateProblem {
+      report(
+        Finding(
+          .failed, "certificates", problem, remedy: "correct the variable, or unset it: then the system's are used"))
+    }
     if TransferLibraries.trouble == nil { for finding in hosts() { report(finding) } }
   }
 

@@ -41,7 +41,6 @@ extension Settings {
     // Other commands may need only one of the folders, and no secrets.
     if use == .working {
       if let conflict = configuration.folderConflict { throw UsageError(conflict) }
-      if let problem = configuration.transfer.certificateProblem { throw StopError.missing(problem) }
       let secrets = HostSecrets(file: configPath ?? "", environment: environment)
       configuration.hosts = try secrets.read(for: configuration.hosts)
     }

@@ -27,7 +27,7 @@ struct FailureList {
       let after = try index.dependencyNames(of: first.entry.position, where: included.contains)
       var line = FailedRow.manifestLine(rows, after: after).text
       // A JSON manifest may have larger entries than a line.
-      for omission in [FailedRow.Omission.metadata, .metadataAndAfter] where line.utf8.count > ManifestFile.lineLimit {
+      for omission in [FailedRow.Omission.metadata, .after, .both] where line.utf8.count > ManifestFile.lineLimit {
         line = FailedRow.manifestLine(rows, after: after, without: omission).text
       }
       try body(line)
@@ -79,7 +79,7 @@ struct FailedRow {
   let failure: ReportRow.Failure?
 
   /// What is left out of a line that would be too long.
-  enum Omission { case nothing, metadata, metadataAndAfter }
+  enum Omission { case nothing, metadata, after, both }
 
   /// The line for the rows of one entry.
   /// - Parameters:
@@ -89,9 +89,9 @@ struct FailedRow {
   static func manifestLine(_ rows: [FailedRow], after: [String], without omission: Omission = .nothing) -> JSONValue {
     guard let first = rows.first else { return .object([]) }
     let entry = first.entry
-    let metadata = omission == .nothing ? entry.metadata : nil
+    let metadata = omission == .nothing || omission == .after ? entry.metadata : nil
     let after = after.isEmpty ? nil : JSONValue.array(after.map(JSONValue.string))
-    let omitsAfter = omission == .metadataAndAfter
+    let omitsAfter = omission == .after || omission == .both
     let note = JSONValue.string("left out: too long for a line")
     let source = JSONValue.Member(
       "url", entry.urls.count == 1 ? .string(entry.urls[0]) : .array(entry.urls.map(JSONValue.string)))

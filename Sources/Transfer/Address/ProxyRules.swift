@@ -59,8 +59,10 @@ package struct Proxy: Sendable, Equatable {
     let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
     let expected = "must be a proxy's URL (\(schemes.joined(separator: ", "))), such as http://proxy.example:3128"
     let hasScheme = text.range(of: "://") != nil
-    guard let parsed = try? URLHandle(parsing: hasScheme ? text : "http://" + text, flags: URLHandle.proxyFlags),
-      let scheme = parsed.part(CURLUPART_SCHEME), schemes.contains(scheme), parsed.part(CURLUPART_HOST) != nil
+    guard let parsed = try? URLHandle(parsing: text, flags: URLHandle.proxyFlags),
+      let scheme = parsed.part(CURLUPART_SCHEME), schemes.contains(scheme), parsed.part(CURLUPART_HOST) != nil,
+      // With others libcurl sends requests without the proxy.
+      parsed.isReadable(CURLUPART_USER), parsed.isReadable(CURLUPART_PASSWORD)
     else {
       throw ParseError("\(expected), not \"\(redacted(hasScheme ? text : "http://" + text, valid: false))\"")
     }

@@ -5,8 +5,8 @@ struct URLHandle: ~Copyable {
   private let handle: OpaquePointer
   private static let flags = UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE | CURLU_NON_SUPPORT_SCHEME)
 
-  /// The flags with which libcurl parses the URLs of proxies, whose schemes are its own matter.
-  static let proxyFlags = UInt32(CURLU_NON_SUPPORT_SCHEME)
+  /// The flags with which libcurl parses the URLs of proxies.
+  static let proxyFlags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
 
   /// Parses a URL of any scheme; spaces and bytes beyond ASCII are percent-encoded, dot segments resolved.
   /// - Parameter flags: Others than these.
@@ -43,6 +43,11 @@ struct URLHandle: ~Copyable {
     guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
     defer { curl_free(text) }
     return String(cString: text)
+  }
+
+  /// Whether libcurl can decode a part, in which there may be no control characters.
+  func isReadable(_ part: CURLUPart) -> Bool {
+    self.part(part) == nil || self.part(part, flags: Int32(CURLU_URLDECODE)) != nil
   }
 
   /// Sets a part that is already encoded, or removes it.

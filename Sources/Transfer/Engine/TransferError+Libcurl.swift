@@ -24,11 +24,15 @@ extension TransferError {
       self.init(.tooLarge, "a line of a header may have 102400 bytes; one of \(location.redacted) has more")
       return
     }
-    // libcurl's message about a proxy's URL that it refuses quotes that, with its password.
-    let isSecret = detail.contains("proxy syntax")
-    let reason = detail.isEmpty || isSecret ? String(cString: curl_easy_strerror(code)) : detail
+    let reason = Self.reason(code, detail: detail)
     let kind = code == CURLE_SSL_CONNECT_ERROR && Self.isCutOff(reason) ? .network : Self.code(for: code)
     self.init(kind, "\(location.redacted): \(reason)", systemError: kind == .connect ? systemError : nil)
+  }
+
+  /// Why libcurl has failed.
+  /// - Parameter detail: libcurl's message; may be empty. That about a proxy's URL which it refuses quotes that, with its password.
+  static func reason(_ code: CURLcode, detail: String) -> String {
+    detail.isEmpty || detail.contains("Unsupported proxy") ? String(cString: curl_easy_strerror(code)) : detail
   }
 
   /// Whether a handshake failed because the connection was lost, judged by libcurl's message: it could not read or write, or

@@ -59,14 +59,21 @@ package struct TransferConfiguration: Sendable {
   /// How long connections are kept while there are no transfers, in seconds. Default: 60.
   var idleLimit = 60.0
 
-  /// Why the file of trusted certificates cannot be read; nil when it can, or the system's is used.
+  /// Why the file of trusted certificates cannot be used, as a message; nil when it can, or the system's is used.
   package var certificateProblem: String? {
-    guard let certificateFile else { return nil }
-    do throws(SystemError) {
-      _ = try OpenFile(reading: certificateFile)
-      return nil
+    guard let certificateFile, let problem = Self.problem(withCertificates: certificateFile) else { return nil }
+    return "no https: URL can be downloaded, since the file of authorities (CURL_CA_BUNDLE, SSL_CERT_FILE) cannot be used: "
+      + problem
+  }
+
+  private static func problem(withCertificates path: String) -> String? {
+    do {
+      let file = try OpenFile(reading: path)
+      if try file.status().kind == .folder { return "\(path): it is a folder" }
+      let start = String(decoding: try file.readStart(64 << 10), as: UTF8.self)
+      return start.contains("-----BEGIN ") ? nil : "\(path): it has no certificates"
     } catch {
-      return "trusted certificates (CURL_CA_BUNDLE, SSL_CERT_FILE): \(error)"
+      return "\(error)"
     }
   }
 

@@ -73,7 +73,7 @@ package struct WebhookRequest {
   /// Once there is a status, it counts, however the response goes on.
   private func answer(_ code: CURLcode, _ easy: EasyHandle) -> Answer {
     guard let status = easy.long(CURLINFO_RESPONSE_CODE), status >= 200 else {
-      return .noAnswer(easy.errorText.isEmpty ? String(cString: curl_easy_strerror(code)) : easy.errorText)
+      return .noAnswer(TransferError.reason(code, detail: easy.errorText))
     }
     let asked = easy.offset(CURLINFO_RETRY_AFTER).flatMap { $0 > 0 ? Double($0) : nil }
     return .status(status, retryAfter: asked)

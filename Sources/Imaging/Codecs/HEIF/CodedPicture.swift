@@ -42,9 +42,9 @@ struct CodedPicture {
       let size = try Self.size(item, all, limits)
       if first == nil { (first, tileSize) = (item, size) }
       // libheif puts each beside the last one, as it is after these transformations.
-      guard size == tileSize, all.properties("clap", of: item).isEmpty, !Self.isTurned(item, all) else {
-        throw .heif("the pictures of its grid are of different sizes")
-      }
+      guard size == tileSize, all.properties("clap", of: item).isEmpty,
+        size.width == size.height || !Self.isTurned(item, all)
+      else { throw .heif("the pictures of its grid are of different sizes, or cropped") }
       isGrey = isGrey && Self.configuration(item, all).isGrey
       try Self.checkMemory(size, 16)
     }
