@@ -62,8 +62,8 @@ package struct TransferConfiguration: Sendable {
   /// Why the file of trusted certificates cannot be used, as a message; nil when it can, or the system's is used.
   package var certificateProblem: String? {
     guard let certificateFile, let problem = Self.problem(withCertificates: certificateFile) else { return nil }
-    return "no https: URL can be downloaded, since the file of authorities (CURL_CA_BUNDLE, SSL_CERT_FILE) cannot be used: "
-      + problem
+    return "no https: URL can be downloaded, since the file of authorities (CURL_CA_BUNDLE, SSL_CERT_FILE) "
+      + "cannot be used: \(problem)"
   }
 
   private static func problem(withCertificates path: String) -> String? {
