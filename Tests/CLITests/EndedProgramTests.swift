@@ -136,8 +136,8 @@ import Testing
       { (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? "" },
       is: { $0.isEmpty || $0.contains(") Z ") })
     #expect(state.isEmpty || state.contains(") Z "), "\(state)")
-    try folders.run(["--exec", program()]).expect(status: 0)
-    #expect(try logged() == ["a succeeded", "a succeeded"])
+    let next = try folders.run(["--exec", program()]).expect(status: 0)
+    #expect(try logged() == ["a succeeded", "a succeeded"], "\(next.error)")
   }
 
   @Test func `in the configuration file its path is relative to the file's folder`() throws {
