@@ -52,6 +52,11 @@ package struct ProgramRun: Sendable {
   package func run(
     print: (String) -> Void, wait: (_ watch: (_ descriptor: Int32) -> Bool) -> Bool
   ) throws(SystemError) -> Ending {
+    guard !Self.running.withLock({ $0.isOver }) else {
+      // None is started again while this process ends, which may take a moment.
+      poll(nil, 0, 20)
+      return .stopped
+    }
     let (child, output) = try start()
     defer { close(output) }
     Self.running.withLock { _ = $0.processes.insert(child.processID) }
