@@ -220,6 +220,23 @@ import Testing
     #expect(lines.first?.contains(#""_metadata":"left out"#) == true)
   }
 
+  @Test func `dependencies that are longer than a line are left out of the list of what failed, and metadata stays`()
+    throws
+  {
+    let folders = try DarkroomFolders()
+    let names = (0..<6500).map { String(repeating: "x", count: 170) + "\($0)" }
+    let needed = names.map { #"{"url": "a.jpg", "name": "\#($0)"}"# }
+    let after = names.map { "\"\($0)\"" }.joined(separator: ",")
+    let last = #"{"url": "b.jpg", "name": "last", "metadata": 1, "after": [\#(after)]}"#
+    try folders.drop("job.json", "[" + (needed + [last]).joined(separator: ",") + "]")
+    try folders.run().expect(status: 1)
+    let list = folders.outbox + "/job/job.failed.jsonl"
+    _ = try DarkroomCommand.run(["check", list]).expect(status: 0)
+    let lines = try String(contentsOfFile: list, encoding: .utf8).split(separator: "\n")
+    let line = try #require(lines.first { $0.contains(#""name":"last""#) })
+    #expect(line.contains(#""_after":"left out"#) && line.contains(#""metadata":1"#) && !line.contains(#""after""#))
+  }
+
   @Test func `what failed can be dropped again as a manifest of its own`() throws {
     let folders = try DarkroomFolders()
     let root = try TemporaryFolder()
