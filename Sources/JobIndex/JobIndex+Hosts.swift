@@ -65,7 +65,7 @@ extension JobIndex {
 
   /// The number of the host of a URL in the index.
   package func hostNumber(known url: String) throws -> Int {
-    guard let name = SourceLocation.hostName(of: url) else { return HostScheduler.files }
+    guard let name = SourceLocation.origin(of: url) else { return HostScheduler.files }
     return try database.first("SELECT id FROM hosts WHERE name = ?", [.text(name)]) { $0.integer(0) }
       ?? HostScheduler.files
   }

@@ -152,7 +152,7 @@ package final class JobIndex {
   }
 
   private func hostNumber(of url: String) throws -> Int {
-    guard let host = SourceLocation.hostName(of: url) else { return HostScheduler.files }
+    guard let host = SourceLocation.origin(of: url) else { return HostScheduler.files }
     if let number = hostNumbers[host] { return number }
     try database.run("INSERT OR IGNORE INTO hosts (name) VALUES (?)", [.text(host)])
     let number = try database.first("SELECT id FROM hosts WHERE name = ?", [.text(host)]) { $0.integer(0) } ?? 0

@@ -38,7 +38,8 @@ extension FailureCode {
   package func remedy(httpStatus status: Int?) -> String {
     guard self == .download(.httpStatus), let status else { return explanation.plainRemedy }
     return switch status {
-    case 401, 403: "the server wants to know who asks: give the entry headers"
+    case 401, 403:
+      "the server wants to know who asks: give the entry headers; where the message names the proxy, that refuses the host"
     case 407: "the proxy wants to know who asks: give --proxy, or http_proxy, a user and a password"
     case 404, 410: "the picture is not there: correct the URL, or remove the entry"
     case 429, 503: "the server wants fewer requests: retry later, or --per-host 1"
@@ -94,7 +95,9 @@ extension FailureCode {
       Explanation(cause: "there is no host of this name", remedy: "check the host's name for a typing error")
     case .dns:
       Explanation(
-        cause: "the host's name cannot be resolved now", remedy: "the name server does not answer now; retry later")
+        cause: "the host's name cannot be resolved now",
+        remedy:
+          "retry later, when name servers answer; where the message names the proxy, check `--proxy` or `http_proxy`")
     case .connect:
       Explanation(cause: "no connection could be made", remedy: "the server does not answer; check it, or retry later")
     case .tls:
@@ -108,7 +111,7 @@ extension FailureCode {
         remedy: "retry later; for slow servers, longer `--timeout`, `--first-byte-timeout` or a lower `--low-speed`")
     case .httpStatus:
       Explanation(
-        cause: "the answer's status is not 200; it is in `http_status`",
+        cause: "the answer's status is not 200, or the proxy refuses a tunnel; it is in `http_status`",
         remedy:
           "404 and 410: the picture is gone; 401 and 403: it needs `headers`; 429 and 5xx: retry later, or `--per-host 1`"
       )

@@ -52,11 +52,14 @@ package struct HostRules: Sendable, Equatable {
   /// fewer downloads stays; other settings do, too.
   /// - Parameters:
   ///   - original: The rules before any host was limited.
-  ///   - name: As `SourceLocation.hostName` returns it.
+  ///   - origin: As `SourceLocation.origin(of:)` returns it.
   ///   - downloads: The downloads at once of this share.
   ///   - total: Those of all shares.
-  package mutating func limit(_ name: String, to downloads: Int, of total: Int, from original: HostRules) {
-    guard let pattern = try? HostPattern(parsing: name) else { return }
+  package mutating func limit(_ origin: String, to downloads: Int, of total: Int, from original: HostRules) {
+    guard let location = try? SourceLocation(origin: origin), let host = location.canonicalHost,
+      let port = location.port,
+      let pattern = try? HostPattern(parsing: "\(host):\(port)")
+    else { return }
     let known = original.rule(forHost: pattern.name, port: pattern.port).map {
       original.complete($0, forHost: pattern.name)
     }
@@ -98,21 +101,20 @@ package struct HostRules: Sendable, Equatable {
   }
 
   /// The scheduler's limits for a host.
-  /// - Parameter name: As `SourceLocation.hostName` returns it.
-  package func allowance(ofHost name: String) -> HostAllowance {
-    guard !isEmpty, let host = SourceLocation.canonicalHost(of: name) else { return .standard }
-    let rule = rule(forHost: host, port: SourceLocation.port(ofHostName: name))
-    return rule.map { complete($0, forHost: host).allowance } ?? .standard
+  /// - Parameter origin: As `SourceLocation.origin(of:)` returns it.
+  package func allowance(of origin: String) -> HostAllowance {
+    guard !isEmpty, let location = try? SourceLocation(origin: origin) else { return .standard }
+    return rule(for: location)?.allowance ?? .standard
   }
 
-  /// The patterns of the rules for a host: the one for all ports, and those for single ports.
-  /// - Parameter name: As `SourceLocation.hostName` returns it.
-  package func patterns(ofHost name: String) -> [String] {
-    guard !isEmpty, let host = SourceLocation.canonicalHost(of: name) else { return [] }
-    let ports = Set(rules.keys.compactMap(\.port)).sorted()
-    let common = rule(forHost: host, port: nil)
-    let special = ports.compactMap { rule(forHost: host, port: $0) }.filter { $0.pattern.port != nil }
-    return ([common].compactMap { $0 } + special).map(\.pattern.description)
+  /// The pattern of the rule for a host; after one with a port, that of the rule which completes it.
+  /// - Parameter origin: As `SourceLocation.origin(of:)` returns it.
+  package func patterns(of origin: String) -> [String] {
+    guard !isEmpty, let location = try? SourceLocation(origin: origin), let host = location.canonicalHost,
+      let rule = rule(forHost: host, port: location.port)
+    else { return [] }
+    let common = rule.pattern.port == nil ? nil : self.rule(forHost: host, port: nil)
+    return [rule.pattern.description] + (common.map { [$0.pattern.description] } ?? [])
   }
 }
 

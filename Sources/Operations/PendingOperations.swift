@@ -218,7 +218,7 @@ package final class PendingOperations {
     return earlier.mayBeReused && !earlier.outputs.isEmpty && !isSuspended && !room.isOneByOne
       && !configuration.keepOriginals
       && entry.variant == nil && entry.firstRow == nil && record.inherited == nil && !record.needsBytes
-      && record.run.mayReadFiles && SourceLocation.hostName(of: record.url) == nil
+      && record.run.mayReadFiles && SourceLocation.origin(of: record.url) == nil
   }
 
   /// Begins to check the files of entries that were started.

@@ -63,7 +63,7 @@ import Testing
     let ended = try run.finish().expect(status: 0)
     let first = try #require(try bounds().first)
     #expect(first.cause == "host" && first.option == "--per-host" && first.limit == 1, "\(first)")
-    #expect(first.name?.hasPrefix("127.0.0.1:") == true)
+    #expect(first.name?.hasPrefix("http://127.0.0.1:") == true)
     // The event has the same, and both follow their schemas.
     let event = try #require(ended.output.split(separator: "\n").first { $0.contains(#""event":"job-ended""#) })
     struct Ended: Decodable { let bounded_by: [Bound] }
@@ -89,7 +89,7 @@ import Testing
     try run.finish().expect(status: 0)
     let first = try #require(try bounds().first)
     #expect(first.cause == cause && first.option == option && first.limit == (option == nil ? nil : 1), "\(first)")
-    #expect(option != nil || first.name?.hasPrefix("127.0.0.1:") == true)
+    #expect(option != nil || first.name?.hasPrefix("http://127.0.0.1:") == true)
   }
 
   @Test func `a lock leads, by its name`() throws {

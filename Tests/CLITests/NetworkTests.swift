@@ -26,7 +26,7 @@ import Testing
     let causes = ["refused", "broken"]
     #expect(
       !holds.isEmpty
-        && holds.allSatisfy { $0.host.hasPrefix("127.0.0.") && causes.contains($0.cause) && $0.from <= $0.to },
+        && holds.allSatisfy { $0.host.hasPrefix("http://127.0.0.") && causes.contains($0.cause) && $0.from <= $0.to },
       "\(holds)")
     // What the host answered while a request was under way counts against that.
     #expect(report.entries.allSatisfy { $0.attempts <= 2 }, "\(report.entries.map(\.attempts))")
@@ -55,6 +55,20 @@ import Testing
     #expect(
       try JSONSchema.violations(of: Data(json.utf8), name: "status.schema.json") == ""
         && json.contains("\"closed_hosts\""), "\(json)")
+  }
+
+  @Test func `a URL with the wrong scheme fails by itself, and its server goes on`() throws {
+    let server = try Nginx(serving: packageRoot + "/Samples")
+    let folders = try DarkroomFolders()
+    let wrong = server.url("coffee.jpg").replacing("http:", with: "https:")
+    try folders.drop(
+      "job.txt", ((0..<5).map { server.url("coffee.jpg?\($0)") } + [wrong]).joined(separator: "\n"))
+    try folders.run(["--retries", "1", "--filters", "none", "--outage-wait", "20"]).expect(status: 1)
+    let report = try folders.report("job")
+    #expect(report.counts == Report.Counts(total: 6, filtered: 5, failed: 1))
+    #expect(report.entries.first { $0.url == wrong }?.error?.code == "tls")
+    let text = String(decoding: try folders.contents("job/report.json"), as: UTF8.self)
+    #expect(!text.contains("\"holds\""), "\(text)")
   }
 
   @Test func `URLs that a host cannot serve keep none of its others from being asked`() throws {
@@ -115,7 +129,7 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 60, filtered: 60))
     // It may not answer yet when the job ends. An answer that was under way when it went away may open it once more.
     let holds = try JSONDecoder().decode(Holds.self, from: folders.contents("job/report.json")).holds
-    #expect(Set(holds.map(\.host)) == [server.url("").split(separator: "/").last.map(String.init)])
+    #expect(Set(holds.map(\.host)) == [String(server.url("").dropLast())])
   }
 
   @Test(arguments: ["http://127.0.0.2:9/", "http://10.9.9.9/"])

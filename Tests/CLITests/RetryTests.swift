@@ -32,7 +32,7 @@ import Testing
   }
 
   /// The server's name and port.
-  private var host: String { String(server.url("").dropFirst("http://".count).dropLast()) }
+  private var host: String { String(server.url("").dropLast()) }
 
   @Test(arguments: ["502", "503", "504", "reset", "half"])
   func `what the host is to blame for is tried again until it answers`(fault: String) throws {

@@ -21,7 +21,7 @@ import Testing
     let lines = told.output.split(separator: "\n")
     #expect(lines.count == 2 && told.error.isEmpty)
     #expect(lines.first?.hasPrefix("out: job cats, 200 entries of 81 hosts in 10 shards, ") == true, "\(told.output)")
-    #expect(lines.last?.hasPrefix("  big.example: 3 downloads at once, of which shards have ") == true)
+    #expect(lines.last?.hasPrefix("  http://big.example: 3 downloads at once, of which shards have ") == true)
     let again = try shard("split", "--shards", "10", "--per-host", "3", "cats.txt", "out")
     #expect(again.status == 73 && again.error.contains("/out is not empty: name a new folder"), "\(again.error)")
   }

@@ -124,6 +124,24 @@ import Testing
     #expect(error?.code == .addressNotAllowed)
   }
 
+  @Test(
+    "a proxy that refuses a tunnel is an http-status error, which is retried if the status says so",
+    arguments: [
+      (403, false), (407, false), (502, true), (503, true),
+    ])
+  func refusal(status: Int, isRetryable: Bool) async throws {
+    let proxy = try PythonServer(
+      PythonServer.prelude + """
+        def answer(connection, target):
+            connection.sendall(b"HTTP/1.1 " + sys.argv[1].encode() + b" X\\r\\nContent-Length: 0\\r\\n\\r\\n")
+
+        serve()
+        """, ["\(status)"])
+    let (error, _) = try await downloads(proxy).failure("https://name.invalid/a")
+    #expect(error?.code == .httpStatus && error?.httpStatus == status && error?.isRetryable == isRetryable)
+    #expect(error?.message == "https://name.invalid/a: the proxy answered CONNECT with \(status)")
+  }
+
   @Test("a proxy that is not there, or has no address, is a connect or dns error")
   func unreachable() async throws {
     let port = try LoopbackSocket.closedPort

@@ -106,7 +106,7 @@ extension AttemptHistory {
   mutating func setHosts(of entry: Entry) {
     // A request with side effects, such as a POST, must not be sent to a mirror unless it has failed.
     guard hosts.isEmpty, entry.urls.count > 1, entry.request.isCacheable else { return }
-    hosts = entry.urls.map { SourceLocation.hostName(of: $0) ?? "" }
+    hosts = entry.urls.map { SourceLocation.origin(of: $0) ?? "" }
   }
 
   /// The next URL after the one in use that has not failed, in cyclic order.

@@ -44,7 +44,7 @@ extension EntryFlow {
         isSuspect: scheduler.breaker(ofHostOf: record.id).state != .open, now: Clock.monotonicMilliseconds)
     }
     guard let hold else { return }
-    let host = SourceLocation.hostName(of: record.url) ?? ""
+    let host = SourceLocation.origin(of: record.url) ?? ""
     observe(.host(host, .held(seconds: hold, why: live.failure?.message ?? "")))
   }
 

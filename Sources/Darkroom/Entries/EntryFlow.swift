@@ -204,7 +204,7 @@ final class EntryFlow {
       decide(on: record, configuration, wasTried: failureAfterTime != nil)
       return false
     }
-    let isFile = SourceLocation.hostName(of: record.url) == nil
+    let isFile = SourceLocation.origin(of: record.url) == nil
     pending.start(
       record, cache: isFile ? nil : cache, earlier: earlier, reportsBeginning: next.hasInterval,
       reportsAnswer: next.awaitsAnswer, keepingIn: entries.isSource ? state : nil)

@@ -92,5 +92,5 @@ extension EntryScheduler {
   }
 
   /// Whether an entry of a closed host may use a URL, because that URL's host is open.
-  func isOpen(hostOf url: String, now: Int) -> Bool { isOpen(host: SourceLocation.hostName(of: url) ?? "", now: now) }
+  func isOpen(hostOf url: String, now: Int) -> Bool { isOpen(host: SourceLocation.origin(of: url) ?? "", now: now) }
 }

@@ -11,7 +11,7 @@ extension EntryScheduler {
 
   /// The limits of a host.
   func allowance(of host: Int) -> HostAllowance {
-    rules.isEmpty ? .standard : rules.allowance(ofHost: names.name(of: host))
+    rules.isEmpty ? .standard : rules.allowance(of: names.name(of: host))
   }
 
   /// Records that a download begins its request, or needs none because another download sends it.
@@ -40,7 +40,7 @@ extension EntryScheduler {
     guard !rules.isEmpty else { return ([], 0) }
     let ruled = hosts.hostsInUse.filter { $0 != HostScheduler.files }
       .map { names.name(of: $0) }
-      .map { (name: $0, patterns: rules.patterns(ofHost: $0)) }
+      .map { (name: $0, patterns: rules.patterns(of: $0)) }
       .filter { !$0.patterns.isEmpty }
     return (Array(ruled.prefix(limit)), ruled.count)
   }

@@ -53,7 +53,10 @@ struct ShardAssignment {
 
     // Of hosts that are tied none is cut, since many entries may wait for one.
     let tied = Self.members(&sets).values.filter { $0.count > 1 }.reduce(into: withFiles) { $0.formUnion($1) }
-    let keys = grouping == .host ? names : Self.joinDomains(names, &sets)
+    let list = PublicSuffixList()
+    let keys = Self.join(names, &sets) { origin in
+      grouping == .host ? SourceLocation.hostName(of: origin) ?? origin : list.registrableDomain(of: origin)
+    }
 
     // A group for each host, or for the hosts that must be in one shard.
     let groups = Self.members(&sets).values.map { hosts in (key: hosts.map { keys[$0] }.min() ?? "", hosts: hosts) }
@@ -80,17 +83,18 @@ struct ShardAssignment {
     return members
   }
 
-  /// Joins the hosts of each registrable domain.
-  /// - Returns: The domain of each.
-  private static func joinDomains(_ names: [String], _ hosts: inout DisjointSets) -> [String] {
-    let list = PublicSuffixList()
-    let domains = names.map { $0 == files ? files : list.registrableDomain(ofHostName: $0) }
-    var ofDomain: [String: Int] = [:]
-    for (number, domain) in domains.enumerated() {
-      hosts.join(number, ofDomain[domain] ?? number)
-      ofDomain[domain] = number
+  /// Joins the hosts with the same key: those of a registrable domain, or http and https of a name.
+  /// - Returns: The key of each.
+  private static func join(
+    _ names: [String], _ hosts: inout DisjointSets, by key: (String) -> String
+  ) -> [String] {
+    let keys = names.map { $0 == files ? files : key($0) }
+    var ofKey: [String: Int] = [:]
+    for (number, key) in keys.enumerated() {
+      hosts.join(number, ofKey[key] ?? number)
+      ofKey[key] = number
     }
-    return domains
+    return keys
   }
 
   /// Finds the rows that are tied, and joins their hosts.
@@ -149,7 +153,7 @@ struct ShardAssignment {
     var ofName: [String: Int] = [:]
     return names.enumerated().map { number, name in
       if name == files { return count }
-      guard !rules.isEmpty, let location = try? SourceLocation(parsing: "http://\(name)/"),
+      guard !rules.isEmpty, let location = try? SourceLocation(origin: name),
         let rule = rules.rule(for: location)
       else { return perHost }
       let slots = rule.perHost ?? perHost
@@ -158,7 +162,7 @@ struct ShardAssignment {
       let canonical = location.canonicalHost ?? name
       hosts.join(number, ofName[canonical] ?? number)
       ofName[canonical] = number
-      return SourceLocation.port(ofHostName: name) == nil ? slots : 1
+      return location.hasUsualPort ? slots : 1
     }
   }
 

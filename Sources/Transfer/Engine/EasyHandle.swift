@@ -69,6 +69,9 @@ final class EasyHandle {
   /// The error number of the system call that made a connection fail; `nil` when there is none.
   var systemError: Int32? { long(CURLINFO_OS_ERRNO).flatMap { $0 == 0 ? nil : Int32(truncatingIfNeeded: $0) } }
 
+  /// How a proxy answered the last `CONNECT`; `nil` when there was none.
+  var connectStatus: Int? { long(CURLINFO_HTTP_CONNECTCODE).flatMap { $0 == 0 ? nil : $0 } }
+
   /// Whether the answer came over HTTP/2, which carries several transfers at once.
   var isHTTP2: Bool { (long(CURLINFO_HTTP_VERSION) ?? 0) >= CURL_HTTP_VERSION_2_0 }
 

@@ -369,7 +369,8 @@ final class HTTPTransfer {
     guard code == CURLE_OK, header.status == 200 || response.isNotModified || response.isContinuation else {
       throw TransferError(
         code, detail: easy.errorText, systemError: easy.systemError, exhaustion: connection.exhaustion,
-        refusal: connection.refusal, location: queued.request.location)
+        refusal: connection.refusal, proxyStatus: connection.proxy == nil ? nil : easy.connectStatus,
+        location: queued.request.location)
     }
     try response.checkLength()
     let begun = response.isContinuation ? response.begun : nil
@@ -387,7 +388,7 @@ final class HTTPTransfer {
     var error = error
     let header = response.header
     error.finalURL = finalURL
-    error.httpStatus = header.status == 0 ? nil : header.status
+    if header.status != 0 { error.httpStatus = header.status }
     if error.code == .httpStatus, error.isRetryable, let value = header.retryAfter {
       error.retryAfter = retryAfterSeconds(value, now: Clock.wallSeconds)
     }

@@ -7,10 +7,16 @@ extension TransferError {
   ///   - systemError: The error number of the system call that made a connection fail.
   ///   - exhaustion: Why no socket could be opened; `nil` when one could.
   ///   - refusal: Why the address policy refuses all addresses of the current host; `nil` when it allows one.
+  ///   - proxyStatus: How the proxy answered `CONNECT`; `nil` when it was not asked for a tunnel.
   init(
-    _ code: CURLcode, detail: String, systemError: Int32?, exhaustion: Int32?, refusal: String?,
+    _ code: CURLcode, detail: String, systemError: Int32?, exhaustion: Int32?, refusal: String?, proxyStatus: Int?,
     location: SourceLocation
   ) {
+    if code != CURLE_OK, let proxyStatus, !(200..<300).contains(proxyStatus) {
+      self.init(
+        .httpStatus, "\(location.redacted): the proxy answered CONNECT with \(proxyStatus)", httpStatus: proxyStatus)
+      return
+    }
     if code == CURLE_COULDNT_CONNECT, let refusal {
       self.init(.addressNotAllowed, "\(location.redacted): \(refusal)")
       return

@@ -9,11 +9,12 @@ package final class PublicSuffixList {
 
   deinit { psl_free(list) }
 
-  /// The registrable domain of a host, a label and a public suffix: `example.co.uk` of `img.example.co.uk:8080`.
-  /// - Parameter name: A host with or without a port, as `SourceLocation.hostName(of:)` returns it.
-  /// - Returns: `name` for an address, for a public suffix, and for a text that is no host.
-  package func registrableDomain(ofHostName name: String) -> String {
-    guard let location = try? SourceLocation(parsing: "http://\(name)/"), location.literalAddress == nil,
+  /// The registrable domain of a host, a label and a public suffix: `example.co.uk` of `https://img.example.co.uk:8080`.
+  /// - Parameter origin: As `SourceLocation.origin(of:)` returns it.
+  /// - Returns: The name and port of an address and of a public suffix, and a text that is no origin.
+  package func registrableDomain(of origin: String) -> String {
+    let name = SourceLocation.hostName(of: origin) ?? origin
+    guard let location = try? SourceLocation(origin: origin), location.literalAddress == nil,
       let host = location.canonicalHost
     else { return name }
     // The result is a part of the text that is passed.

@@ -64,8 +64,7 @@ extension SourceLocation {
     return isPlain && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(label)
   }
 
-  /// The host of an http or https URL, in lower case, with its port unless that is the scheme's own: identifies entries of the
-  /// same server. Takes a small part of the time of parsing by libcurl; one host may have several spellings.
+  /// The host of an http or https URL, in lower case, with its port unless that is the scheme's own. Takes a small part of the time of parsing by libcurl; one host may have several spellings.
   /// - Returns: `nil` for files and for texts without a host.
   package static func hostName(of text: String) -> String? {
     if let url = PlainURL(text) {
@@ -96,11 +95,22 @@ extension SourceLocation {
     return "\(canonical):\(port)"
   }
 
-  /// The port in a name that `hostName(of:)` has returned. Default: `nil`, it is the scheme's own.
-  package static func port(ofHostName name: String) -> Int? {
-    guard let colon = name.lastIndex(of: ":"), !name.hasSuffix("]") else { return nil }
-    return Int(name[name.index(after: colon)...])
+  /// The origin of an http or https URL (RFC 6454), `SCHEME://NAME` or `SCHEME://NAME:PORT`: what limits and failures of hosts
+  /// are counted by. The same host over http and https is two servers, of which one may be missing.
+  /// - Returns: `nil` for files and for texts without a host.
+  package static func origin(of text: String) -> String? {
+    guard let name = hostName(of: text) else { return nil }
+    return (text.prefix(while: { $0 != ":" }).utf8.count == 5 ? "https://" : "http://") + name
   }
+
+  /// The root of a host.
+  /// - Parameter origin: As `origin(of:)` returns it, or without a scheme, which then is http.
+  package init(origin: String) throws(TransferError) {
+    try self.init(parsing: (origin.contains("://") ? origin : "http://" + origin) + "/")
+  }
+
+  /// Whether the port of a URL is its scheme's own.
+  package var hasUsualPort: Bool { port == (scheme == .https ? 443 : 80) }
 
   /// The delimiters that end a URL's authority.
   private static let authorityEnds = Array("/?#\\".utf8)

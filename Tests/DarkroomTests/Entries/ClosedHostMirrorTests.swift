@@ -102,7 +102,7 @@ import Testing
     jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 1), now: 20)
     if !wasDeferred {
       let found = try #require(try index.hostAndKey(of: 2))
-      let host = try #require(jobs.scheduler.names.known("a"))
+      let host = try #require(jobs.scheduler.names.known("http://a"))
       jobs.scheduler.hosts.release(found.key, job: 1, host: host, now: 30)
     }
     #expect(try jobs.start(now: 30) == [])

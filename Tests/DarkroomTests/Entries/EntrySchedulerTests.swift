@@ -116,7 +116,7 @@ import Testing
     #expect(transfers.total == .init(requests: 3, retries: 1, bytes: 16, connections_reused: 1))
     #expect(
       transfers.hosts.map { [$0.host, "\($0.counts.requests)", "\($0.counts.bytes)"] } == [
-        ["a", "2", "15"], ["b", "1", "1"],
+        ["http://a", "2", "15"], ["http://b", "1", "1"],
       ])
   }
 
@@ -203,7 +203,7 @@ import Testing
     #expect(jobs.uncounted(0) == 2, "none of them was b's")
     #expect(next.entry.urls == urls)
     jobs.downloadEnded(0, .none, .request())
-    #expect(jobs.scheduler.transfers(run: 1).hosts.map(\.host) == ["a", "b"])
+    #expect(jobs.scheduler.transfers(run: 1).hosts.map(\.host) == ["http://a", "http://b"])
     try jobs.useMirror(0, urls[2], attempts: 3)
     #expect(try jobs.next(perHost: 1)?.history.mirror == 2)
     #expect(try jobs.start(perHost: 1) == [3])

@@ -25,7 +25,7 @@ import Testing
     #expect(try jobs.start(perHost: 2) == [0, 2, 4, 5])
     jobs.scheduler.configure(try rules("x.a", perHost: 3))
     #expect(try jobs.start(perHost: 2) == [1, 3])
-    #expect(jobs.scheduler.ruledHosts(limit: 9).hosts.map { [$0.name] + $0.patterns } == [["x.a", "x.a"]])
+    #expect(jobs.scheduler.ruledHosts(limit: 9).hosts.map { [$0.name] + $0.patterns } == [["http://x.a", "x.a"]])
   }
 
   @Test func `an interval holds across jobs, retries and mirrors, from the beginning of a request`() throws {

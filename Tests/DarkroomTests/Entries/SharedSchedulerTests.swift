@@ -40,7 +40,7 @@ import Testing
     try jobs.add(2, [("b", 2), ("a", 2), ("a", 2), ("a", 2)])
     #expect(try jobs.startAll(now: 100) == [ID(run: 2, position: 0)])
     #expect(jobs.scheduler.nextChange == 500)
-    #expect(jobs.heldHosts(run: 2, now: 100) == ["a"])
+    #expect(jobs.heldHosts(run: 2, now: 100) == ["http://a"])
     #expect(try jobs.startAll(now: 500) == [ID(run: 2, position: 1)], "one probe")
     jobs.downloadEnded(1, run: 2, now: 510)
     #expect(try jobs.startAll(perHost: 6, now: 10_000) == [ID(run: 2, position: 2)], "and then one after the other")
@@ -64,7 +64,7 @@ import Testing
       jobs.downloadEnded(0, run: run, .served, .request(bytes: run))
       for position in 0...1 { jobs.finish(position, run: run) }
       let hosts = jobs.scheduler.transfers(run: run).hosts.filter { $0.counts.requests > 0 }
-      #expect(hosts.map(\.host) == ["a"] && hosts.first?.counts.bytes == run)
+      #expect(hosts.map(\.host) == ["http://a"] && hosts.first?.counts.bytes == run)
       jobs.scheduler.remove(run: run)
     }
   }

@@ -58,7 +58,7 @@ import Transfer
     #expect(rules.add(HostRule(try HostPattern(parsing: other)))?.description == one)
   }
 
-  @Test func `the scheduler gets the numbers of the rule for all ports, of a host in any spelling`() throws {
+  @Test func `the scheduler gets the numbers of the rule, of a host in any spelling`() throws {
     var rules = HostRules()
     var rule = HostRule(try HostPattern(parsing: "*.example.org"))
     (rule.perHost, rule.interval) = (2, 1.3331)
@@ -66,21 +66,51 @@ import Transfer
     #expect(rules.add(HostRule(try HostPattern(parsing: "a.example.org:81"))) == nil)
     #expect(rules.add(HostRule(try HostPattern(parsing: "127.0.0.1"))) == nil)
     for name in ["a.example.org", "a.b.example.org", "a.example.org.", "ex%61mple.example.org"] {
-      #expect(rules.allowance(ofHost: name) == .init(downloads: 2, interval: 1334), "\(name)")
+      #expect(rules.allowance(of: "https://" + name) == .init(downloads: 2, interval: 1334), "\(name)")
     }
-    #expect(rules.allowance(ofHost: "a.example.org:81") == .init(downloads: 2, interval: 1334), "of a rule with a port")
-    #expect(rules.allowance(ofHost: "example.org") == .standard)
-    #expect(rules.patterns(ofHost: "a.example.org") == ["*.example.org", "a.example.org:81"])
-    #expect(rules.patterns(ofHost: "127.1") == ["127.0.0.1"])
-    #expect(rules.patterns(ofHost: "example.org") == [])
+    #expect(
+      rules.allowance(of: "http://a.example.org:81") == .init(downloads: 2, interval: 1334), "of a rule with a port")
+    #expect(rules.allowance(of: "http://example.org") == .standard)
+    #expect(rules.patterns(of: "http://a.example.org") == ["*.example.org"])
+    #expect(rules.patterns(of: "http://a.example.org:81") == ["a.example.org:81", "*.example.org"])
+    #expect(rules.patterns(of: "http://127.1") == ["127.0.0.1"])
+    #expect(rules.patterns(of: "http://example.org") == [])
     #expect(rules.mostPerHost == 2)
+    // A job that an earlier version accepted.
+    #expect(rules.allowance(of: "a.example.org:81") == .init(downloads: 2, interval: 1334))
+    #expect(rules.patterns(of: "a.example.org") == ["*.example.org"])
+  }
+
+  @Test(arguments: [("http://a.example.org:80", "https://a.example.org"), ("http://h", "https://h:443")])
+  func `a rule for one port holds for the scheme whose own port it is`(other: String, origin: String) throws {
+    var rules = HostRules()
+    for host in ["a.example.org", "h"] {
+      var rule = HostRule(try HostPattern(parsing: host + ":443"))
+      rule.perHost = 1
+      #expect(rules.add(rule) == nil)
+    }
+    #expect(rules.allowance(of: origin) == .init(downloads: 1))
+    #expect(rules.allowance(of: other) == .standard)
+  }
+
+  @Test func `the share of a host limits that host only`() throws {
+    var rule = HostRule(try HostPattern(parsing: "*.example.org"))
+    (rule.perHost, rule.interval) = (2, 1.3331)
+    var rules = HostRules()
+    #expect(rules.add(rule) == nil)
+    #expect(rules.add(HostRule(try HostPattern(parsing: "a.example.org:81"))) == nil)
     let original = rules
-    rules.limit("a.example.org:81", to: 1, of: 2, from: original)
-    #expect(rules.allowance(ofHost: "a.example.org:81") == .init(downloads: 1, interval: 2667))
-    #expect(rules.allowance(ofHost: "a.example.org") == .init(downloads: 2, interval: 1334))
-    rules.limit("b.example.org", to: 1, of: 4, from: original)
-    rules.limit("b.example.org:81", to: 2, of: 2, from: original)
-    #expect(rules.allowance(ofHost: "b.example.org:81") == .init(downloads: 2, interval: 1334), "in any order")
+    rules.limit("http://a.example.org:81", to: 1, of: 2, from: original)
+    #expect(rules.allowance(of: "http://a.example.org:81") == .init(downloads: 1, interval: 2667))
+    #expect(rules.allowance(of: "http://a.example.org") == .init(downloads: 2, interval: 1334))
+    rules.limit("http://b.example.org", to: 1, of: 4, from: original)
+    rules.limit("http://b.example.org:81", to: 2, of: 2, from: original)
+    #expect(rules.allowance(of: "http://b.example.org") == .init(downloads: 1, interval: 5333))
+    #expect(rules.allowance(of: "http://b.example.org:81") == .init(downloads: 2, interval: 1334))
+    #expect(rules.allowance(of: "https://b.example.org") == .init(downloads: 2, interval: 1334))
+    #expect(rules.allowance(of: "http://[::1]:81") == .standard)
+    rules.limit("http://[::1]:81", to: 1, of: 2, from: original)
+    #expect(rules.allowance(of: "http://[::1]:81") == .init(downloads: 1))
   }
 
   @Test func `the rate is that of the rule for all ports`() throws {
@@ -95,7 +125,7 @@ import Transfer
     }
     #expect(settings.map { $0?.maxRate } == [1000, 1000])
     #expect(settings.map { $0?.timeout } == [.seconds(1), nil], "nothing else is merged")
-    rules.limit("a.example.org:81", to: 1, of: 4, from: rules)
+    rules.limit("http://a.example.org:81", to: 1, of: 4, from: rules)
     #expect(try rules.rule(for: SourceLocation(parsing: "http://a.example.org:81/"))?.settings.maxRate == 250)
   }
 

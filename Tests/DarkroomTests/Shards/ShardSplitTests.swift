@@ -192,9 +192,25 @@ import Transfer
       #expect(own.count == (host == "big.example" ? 4 : 1), "\(host): \(own)")
     }
     let shared = try #require(plan.shared.first)
-    #expect(plan.shared.count == 1 && shared.host == "big.example" && shared.shares.map(\.downloads) == [1, 1, 1, 1])
+    #expect(plan.shared.count == 1 && shared.host == "http://big.example")
+    #expect(shared.shares.map(\.downloads) == [1, 1, 1, 1])
     #expect(plan.hosts == 41 && plan.entries == 1600 && plan.perHost == 4)
     #expect(try String(contentsOfFile: target + "/plan.json", encoding: .utf8) == plan.json.text + "\n")
+  }
+
+  @Test func `a host over http and over https is in one shard, or cut alike`() throws {
+    let both = ["big": 300, "small": 5].flatMap { name, count in
+      ["http", "https"].flatMap { scheme in
+        (0..<count).map { "\"\(scheme)://\(name).example/\(name)-\(scheme)-\($0).jpg\"" }
+      }
+    }
+    let others = (0..<40).map { "\"http://h\($0).example/h\($0).jpg\"" }
+    let plan = try split((both + others).joined(separator: "\n") + "\n", count: 8, perHost: 4)
+    let shards = try shards(8)
+    #expect(plan.shared.map(\.host) == ["http://big.example", "https://big.example"])
+    #expect(plan.shared.allSatisfy { $0.shares == plan.shared[0].shares && $0.shares.count == 4 })
+    #expect(Set(shards.filter { $0.key.hasPrefix("small-") }.values).count == 1)
+    #expect(Set(shards.filter { $0.key.hasPrefix("big-") }.values).count == 4)
   }
 
   @Test func `by domain, the hosts of a domain are in one shard, or cut alike, each with its shares`() throws {
@@ -211,7 +227,7 @@ import Transfer
       let own = Set(shards.filter { $0.key.hasPrefix("a.d\(number).") || $0.key.hasPrefix("b.d\(number).") }.values)
       #expect(own.count == 1, "domain \(number): \(own)")
     }
-    #expect(plan.shared.map(\.host) == ["one.big.example", "two.big.example"] && plan.hosts == 82)
+    #expect(plan.shared.map(\.host) == ["http://one.big.example", "http://two.big.example"] && plan.hosts == 82)
     #expect(
       plan.shared.allSatisfy { $0.shares == plan.shared[0].shares && $0.shares.map(\.downloads) == [1, 1, 1, 1] })
     for host in ["one.big.example", "two.big.example"] {
@@ -233,7 +249,8 @@ import Transfer
       perHost: 8, rules: rules)
     let shares = Dictionary(uniqueKeysWithValues: plan.shared.map { ($0.host, $0.shares.map(\.downloads)) })
     #expect(
-      shares["few.example"] == [1, 1] && (shares["free.example"]?.count ?? 0) > 2 && shares["slow.example"] == nil)
+      shares["http://few.example"] == [1, 1] && (shares["http://free.example"]?.count ?? 0) > 2
+        && shares["http://slow.example"] == nil)
     let ofSlow = try shards(8).filter { $0.key.hasPrefix("slow.example") }
     #expect(ofSlow.count == 200 && Set(ofSlow.values).count == 1, "a time between requests is for all ports")
   }
@@ -244,7 +261,7 @@ import Transfer
     (slow.perHost, slow.interval, slow.settings.maxRate) = (3, 0.5, 90_000)
     _ = rules.add(slow)
     let plan = try split(Self.list(["slow.example": 300, "other.example": 10]), count: 3, rules: rules)
-    #expect(plan.shared.map(\.host) == ["slow.example"] && plan.shared[0].shares.map(\.downloads) == [1, 1, 1])
+    #expect(plan.shared.map(\.host) == ["http://slow.example"] && plan.shared[0].shares.map(\.downloads) == [1, 1, 1])
     let shards = try ShardFolder(target)
     for number in 0..<3 {
       var configuration = Configuration(inbox: folder.file("in"), outbox: folder.file("out"))
@@ -292,7 +309,7 @@ import Transfer
     let shards = try shards(8)
     #expect((0..<200).allSatisfy { shards["a\($0)"] == shards["b\($0)"] })
     #expect(shards["one"] == shards["two"])
-    #expect(Set(shards.values).count >= 6 && plan.shared.first?.host == "big.example")
+    #expect(Set(shards.values).count >= 6 && plan.shared.first?.host == "http://big.example")
   }
 
   // MARK: The folder
