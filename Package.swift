@@ -55,7 +55,7 @@ let package = Package(
     // libseccomp, from Debian, and the calls around it.
     .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
     .target(name: "System", dependencies: ["CCrypto", "CLinux"], swiftSettings: optimised),
-    .target(name: "JSON", dependencies: ["CJansson"], swiftSettings: optimised),
+    .target(name: "JSON", dependencies: ["CJansson", "System"], swiftSettings: optimised),
     .target(name: "Database", dependencies: ["CSQLite"], swiftSettings: optimised),
 
     .target(

@@ -90,6 +90,9 @@ struct DuplicateKeys {
   private static func error(_ key: [UInt8], at location: Position, first: Position) -> JSONError {
     // Whole: in what is cut first, a password may not be found.
     let shown = String(decoding: key, as: UTF8.self)
+    if shown.hasTooManyMarks {
+      return JSONError(.tooManyMarks, String.tooManyMarksMessage, at: .line(location.line, column: location.column))
+    }
     return JSONError(
       .duplicateKey,
       "the key \"\(shown)\" occurs twice in its object; the first time at line \(first.line), column \(first.column)",

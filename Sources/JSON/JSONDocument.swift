@@ -1,4 +1,5 @@
 import CJansson
+import System
 
 /// A JSON text parsed by jansson, which keeps the order, rejects duplicate keys and reports line and column.
 package final class JSONDocument {
@@ -114,22 +115,23 @@ package final class JSONDocument {
   }
 
   /// The value, deeply converted.
-  /// - Throws: `JSONError` with code `tooDeep` and the key path.
+  /// - Throws: `JSONError` with code `tooDeep` or `tooManyMarks`, and the key path.
   package func value() throws(JSONError) -> JSONValue {
     if let value = Self.convert(root, depth: 0) { return value }
-    throw JSONError(
-      .tooDeep, "the depth limit is \(Self.depthLimit) arrays and objects",
-      at: .keyPath(Self.pathBeyondLimit(in: root, at: []) ?? []))
+    let (code, path) = Self.refused(in: root, at: []) ?? (.tooDeep, [])
+    let message =
+      code == .tooDeep ? "the depth limit is \(Self.depthLimit) arrays and objects" : String.tooManyMarksMessage
+    throw JSONError(code, message, at: .keyPath(path))
   }
 
-  /// - Returns: nil for a value that is nested too deeply.
+  /// - Returns: nil for a value that is nested too deeply, or has a text with too many marks.
   private static func convert(_ node: UnsafeMutablePointer<json_t>, depth: Int) -> JSONValue? {
     switch node.pointee.type {
     case JSON_OBJECT: return depth < depthLimit ? object(node, depth: depth + 1) : nil
     case JSON_ARRAY: return depth < depthLimit ? array(node, depth: depth + 1) : nil
     case JSON_STRING:
-      let bytes = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
-      return .string(String(decoding: bytes, as: UTF8.self))
+      let text = text(node)
+      return text.hasTooManyMarks ? nil : .string(text)
     case JSON_INTEGER: return .integer(Int(json_integer_value(node)))
     case JSON_REAL: return .number(json_real_value(node))
     case JSON_TRUE: return .bool(true)
@@ -138,13 +140,19 @@ package final class JSONDocument {
     }
   }
 
+  private static func text(_ node: UnsafeMutablePointer<json_t>) -> String {
+    let bytes = UnsafeRawBufferPointer(start: json_string_value(node), count: json_string_length(node))
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
   private static func object(_ node: UnsafeMutablePointer<json_t>, depth: Int) -> JSONValue? {
     var members: [JSONValue.Member] = []
     members.reserveCapacity(json_object_size(node))
     var iterator = json_object_iter(node)
     while let current = iterator, let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
-      guard let converted = convert(value, depth: depth) else { return nil }
-      members.append(JSONValue.Member(String(cString: key), converted))
+      let key = String(cString: key)
+      guard !key.hasTooManyMarks, let converted = convert(value, depth: depth) else { return nil }
+      members.append(JSONValue.Member(key, converted))
       iterator = json_object_iter_next(node, current)
     }
     return .object(members)
@@ -161,20 +169,26 @@ package final class JSONDocument {
     return .array(values)
   }
 
-  /// The path of the first array or object that is nested too deeply.
-  private static func pathBeyondLimit(in node: UnsafeMutablePointer<json_t>, at path: [String]) -> [String]? {
+  /// The path of the first array or object that is nested too deeply, or of the first text with too many marks; for a key, that of
+  /// its object.
+  private static func refused(
+    in node: UnsafeMutablePointer<json_t>, at path: [String]
+  ) -> (code: JSONError.Code, path: [String])? {
+    if node.pointee.type == JSON_STRING { return text(node).hasTooManyMarks ? (.tooManyMarks, path) : nil }
     guard node.pointee.type == JSON_OBJECT || node.pointee.type == JSON_ARRAY else { return nil }
-    guard path.count < depthLimit else { return path }
+    guard path.count < depthLimit else { return (.tooDeep, path) }
     for position in 0..<json_array_size(node) {
       if let element = json_array_get(node, position),
-        let found = pathBeyondLimit(in: element, at: path + ["[\(position)]"])
+        let found = refused(in: element, at: path + ["[\(position)]"])
       {
         return found
       }
     }
     var iterator = json_object_iter(node)
     while let current = iterator, let key = json_object_iter_key(current), let value = json_object_iter_value(current) {
-      if let found = pathBeyondLimit(in: value, at: path + [String(cString: key)]) { return found }
+      let key = String(cString: key)
+      if key.hasTooManyMarks { return (.tooManyMarks, path) }
+      if let found = refused(in: value, at: path + [key]) { return found }
       iterator = json_object_iter_next(node, current)
     }
     return nil
@@ -209,6 +223,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     case tooDeep
     /// A number would be rounded.
     case numberTooLarge
+    /// More combining marks follow each other than `String.markLimit`.
+    case tooManyMarks
   }
 
   /// The location in the text.

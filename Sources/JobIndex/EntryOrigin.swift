@@ -10,6 +10,8 @@ package struct EntryOrigin {
   /// The given name; empty when there is none.
   let name: String
 
+  let hasVariants: Bool
+
   /// Finds entries by the positions of their rows.
   /// - Parameter read: Reads the manifest from its beginning, with the same items as before.
   package static func all(
@@ -23,7 +25,8 @@ package struct EntryOrigin {
         case .entry(let value, let key, let location):
           let rows = position..<position + value.rowCount
           for row in rows where wanted.contains(row) {
-            origins[row] = EntryOrigin(location: location, name: value["name"]?.string ?? key ?? "")
+            origins[row] = EntryOrigin(
+              location: location, name: value["name"]?.string ?? key ?? "", hasVariants: value["variants"] != nil)
           }
           position = rows.upperBound
         case .unreadable: position += 1

@@ -55,8 +55,13 @@ package struct NameClashes {
     for duplicate in duplicates where findings.problems.indices.contains(duplicate.problem) {
       guard let holder = origins[duplicate.holder] else { continue }
       let location = holder.location.description == holder.name ? "" : " at \(holder.location)"
+      // The name of a variant's result is that of its entry, a dot, and the variant's own.
+      let start = holder.name + "."
+      let variant =
+        holder.hasVariants && duplicate.name.hasPrefix(start)
+        ? "the variant \"\(Self.shown(String(duplicate.name.dropFirst(start.count))))\" of " : ""
       let message =
-        "the name \"\(Self.shown(duplicate.name))\" would be the same file as \"\(Self.shown(holder.name))\"\(location); rename one of them"
+        "the name \"\(Self.shown(duplicate.name))\" would be the same file as \(variant)\"\(Self.shown(holder.name))\"\(location); rename one of them"
       findings.problems[duplicate.problem] = ManifestProblem(
         .duplicateName, message, at: findings.problems[duplicate.problem].location)
     }

@@ -71,7 +71,7 @@ package struct OutputName: Equatable {
       .precomposedStringWithCanonicalMapping
   }
 
-  /// A component without control characters, leading dots and spaces, and trailing spaces; empty for `.` and `..`.
+  /// A component without control characters, combining marks beyond `String.markLimit`, leading dots and spaces, and trailing spaces; empty for `.` and `..`.
   private static func safe(_ component: String) -> String {
     if isPlain(component) {
       let begun = component.utf8.drop { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: " ") }
@@ -79,11 +79,14 @@ package struct OutputName: Equatable {
       return String(decoding: begun[..<end], as: UTF8.self)
     }
     var scalars = String.UnicodeScalarView()
+    var marks = 0
     for scalar in component.unicodeScalars
     where scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .lineSeparator
       && scalar.properties.generalCategory != .paragraphSeparator
     {
-      scalars.append(scalar)
+      marks = scalar.isCombiningMark ? marks + 1 : 0
+      // The name of a URL may have any number, which would take long to sort.
+      if marks <= String.markLimit { scalars.append(scalar) }
     }
     let visible = String(scalars).precomposedStringWithCanonicalMapping.unicodeScalars
     let begun = visible.drop { $0 == "." || $0.properties.isWhitespace }

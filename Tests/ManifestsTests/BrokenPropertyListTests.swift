@@ -37,6 +37,11 @@ import Testing
     ("<plist><dict><key>a</key></dict></plist >", "line 1: Value missing for key inside <dict>"),
     ("<dict><key>a</key></dict>", "line 1: Value missing for key inside <dict>"),
     ("<plst><dict/></plst>\n", "line 1: Encountered unknown tag plst"),
+    ("<plist><dict><key>Cookie</key>\n<stringsid=S3CR3T</string></dict></plist>", "line 2: Encountered an unknown tag"),
+    (
+      "<plist><dict><key>a</key>\n<stringhttp:/u:S3CR3T@h\n/x</string></dict></plist>",
+      "line 2: Encountered an unknown tag"
+    ),
     ("<plist><dict><key>a</key></dict></plist>", "line 1: Value missing for key inside <dict>"),
     (
       "<plist><dict><key>a</key>\n<string>http://h/a?b&c</string></dict></plist>",

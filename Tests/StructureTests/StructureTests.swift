@@ -13,7 +13,8 @@ import TestSupport
     ["Inbox", "JobIndex", "Gallery"],
     ["Model"],
     ["Imaging", "Transfer", "Ledger", "Manifests", "Scheduling", "Sandbox"],
-    ["System", "JSON", "Database"],
+    ["JSON", "Database"],
+    ["System"],
   ]
 
   /// What each module of `Package.swift` depends on.

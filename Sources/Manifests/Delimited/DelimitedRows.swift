@@ -1,3 +1,5 @@
+import System
+
 /// Splits text into rows of cells by RFC 4180, pushed in pieces of any length. Lines end in LF or CR LF. In a cell that does
 /// not begin with a quote, a quote is a character.
 struct DelimitedRows {
@@ -139,7 +141,11 @@ struct DelimitedRows {
       return cell.removeAll(keepingCapacity: true)
     }
     if let text = String(validating: cell, as: UTF8.self), !cell.contains(0) {
-      cells.append(Cell(text: text, line: cellLine, column: cellColumn))
+      if text.hasTooManyMarks {
+        problems.append(.tooManyMarks(at: .line(cellLine, column: cellColumn)))
+      } else {
+        cells.append(Cell(text: text, line: cellLine, column: cellColumn))
+      }
     } else {
       problems.append(
         ManifestProblem(

@@ -107,10 +107,10 @@ struct ManifestTree {
   private func checkIsNoEntry(_ members: [JSONValue.Member], at path: [String]) throws(ManifestProblem) {
     let members = members.filter { !$0.key.hasPrefix("_") }
     let known = Array(fields.cells.keys)
-    guard let principal = members.first(where: { fields.isPrincipal($0.key) }) else { return }
+    guard let principal = members.first(where: { isPrincipalRespelt($0.key) }) else { return }
     if case .object = principal.value { return }
-    let others = members.filter { !fields.isPrincipal($0.key) && NearestName.respelt($0.key, among: known) == nil }
-    let hasOther = members.contains { !fields.isPrincipal($0.key) && fields.field($0.key) != nil }
+    let others = members.filter { NearestName.respelt($0.key, among: known) == nil }
+    let hasOther = members.contains { !isPrincipalRespelt($0.key) && fields.field($0.key) != nil }
     guard others.isEmpty || hasOther && others.allSatisfy({ NearestName.misspelt($0.key, among: known) != nil }) else {
       return
     }
@@ -119,6 +119,11 @@ struct ManifestTree {
       "this is one entry, not a dictionary of entries: put it into a list, [{\(keys)}]. Entries that have the names of "
       + "fields need a list, too, with the field \"name\""
     throw ManifestProblem(.wrongType, message, at: path.isEmpty ? .keyPath([fields.principal]) : .keyPath(path))
+  }
+
+  /// Whether a key is the principal field, except for case, blanks, `-` and `_`. Most keys are longer.
+  private func isPrincipalRespelt(_ key: String) -> Bool {
+    key.utf8.count <= 4 * fields.principal.utf8.count && NearestName.respelt(key, among: [fields.principal]) != nil
   }
 
   private func envelope(_ members: [JSONValue.Member], _ yield: (ManifestItem) throws -> Void) throws {

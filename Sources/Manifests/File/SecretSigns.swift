@@ -3,9 +3,13 @@
 struct SecretSigns {
   /// The words that indicate secrets, in lower case.
   private static let words = [
-    "headers", "header", "body", "form", "authorization", "cookie", "http-passwd", "ftp-passwd", "all-proxy-passwd",
+    "headers", "header", "body", "form", "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key",
+    "x-api-key", "x-auth-token", "http-passwd", "ftp-passwd", "all-proxy-passwd",
     "http-proxy-passwd", "https-proxy-passwd", "ftp-proxy-passwd",
   ].map { Array($0.utf8) }
+
+  /// By byte: whether a word begins with it.
+  private static let beginsWord = (UInt8.min...UInt8.max).map { byte in words.contains { $0.first == byte } }
 
   /// How far before and after a word the text is examined, in bytes.
   static let context = 4096
@@ -37,8 +41,7 @@ struct SecretSigns {
   private func occur(at index: Int) -> Bool {
     switch text[index] {
     case UInt8(ascii: "@"): isAfterUser(index)
-    case UInt8(ascii: "h"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "a"), UInt8(ascii: "c"),
-      UInt8(ascii: "H"), UInt8(ascii: "B"), UInt8(ascii: "F"), UInt8(ascii: "A"), UInt8(ascii: "C"):
+    case let letter where Self.beginsWord[Int(Self.small(letter))]:
       Self.words.contains { isKey($0, at: index) }
     default: false
     }

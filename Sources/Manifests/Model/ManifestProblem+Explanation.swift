@@ -17,8 +17,8 @@ extension ManifestProblem.Code {
     case .wrongType:
       "a value of another type than the field's; a dictionary that is one entry"
     case .badValue:
-      "a value that the field cannot have, no `url`, `defaults` without `entries`, or a number beyond 64 "
-        + "bits"
+      "a value that the field cannot have, no `url`, `defaults` without `entries`, a number beyond 64 bits, or a text with "
+        + "more than 128 combining marks in a row"
     case .duplicateName:
       "two entries with the same name; the message says where the other is"
     case .badRecipe:

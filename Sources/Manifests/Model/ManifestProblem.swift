@@ -81,7 +81,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
       case .empty, .syntax, .trailingText, .duplicateKey: .syntax
       case .encoding: .encoding
       case .tooDeep: .tooDeep
-      case .numberTooLarge: .badValue
+      case .numberTooLarge, .tooManyMarks: .badValue
       }
     let location: Location =
       switch error.location {

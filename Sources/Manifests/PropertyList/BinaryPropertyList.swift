@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import System
 
 /// A binary property list (`bplist00`), read with limits. Foundation's reader is unsafe for untrusted files: it is recursive for
 /// each level of nesting, and sets and UIDs, which have no meaning here, crash it.
@@ -161,6 +162,7 @@ struct BinaryPropertyList {
         }, as: UTF16.self)
       : String(validating: content, as: UTF8.self)
     guard let text else { throw ManifestProblem(.encoding, "a string is not valid Unicode", at: .keyPath(path)) }
+    if text.hasTooManyMarks { throw .tooManyMarks(at: .keyPath(path)) }
     return text
   }
 

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import System
 
 /// A property list, XML or binary, with the same shapes as `JSONManifest`. Dictionaries are read in key order.
 struct PropertyListManifest: ManifestFormat {
@@ -47,15 +48,22 @@ struct PropertyListManifest: ManifestFormat {
     }
     if says("empty plist") { return ManifestProblem(.syntax, "the property list is empty", at: .file) }
     let hint = says("ampersand-escape") ? "; write & as &amp;" : ""
-    guard let match = text.wholeMatch(of: /(.+) (?:on|at) line ([0-9]+)/), let line = Int(match.2) else {
-      return ManifestProblem(.syntax, text, at: .file)
-    }
-    return ManifestProblem(.syntax, match.1 + hint, at: .line(line))
+    guard let match = text.wholeMatch(of: /(.+) (?:on|at) line ([0-9]+)/.dotMatchesNewlines()), let line = Int(match.2)
+    else { return ManifestProblem(.syntax, withoutSecret(text), at: .file) }
+    return ManifestProblem(.syntax, withoutSecret(match.1) + hint, at: .line(line))
+  }
+
+  /// Foundation's text without a tag that is no word: a `>` may be missing before a value, which may be a secret.
+  private static func withoutSecret(_ text: some StringProtocol) -> String {
+    let tag = text.split(separator: "unknown tag ", maxSplits: 1).last ?? ""
+    return tag.count == text.count || tag.allSatisfy(\.isLetter) ? String(text) : "Encountered an unknown tag"
   }
 
   private func convert(_ value: Any, at path: [String]) throws(ManifestProblem) -> JSONValue {
     switch value {
-    case let text as String: return .string(text)
+    case let text as String:
+      if text.hasTooManyMarks { throw .tooManyMarks(at: .keyPath(path)) }
+      return .string(text)
     case let number as NSNumber: return try convert(number, at: path)
     case let list as [Any]:
       var values: [JSONValue] = []
@@ -95,6 +103,11 @@ extension ManifestProblem {
   static func duplicateKey(_ key: String, first: Int? = nil, at location: Location) -> ManifestProblem {
     let other = first.map { "; the first time in line \($0)" } ?? ""
     return ManifestProblem(.syntax, "the key \"\(key)\" occurs twice in its dictionary\(other)", at: location)
+  }
+
+  /// A text that would take too long to compare.
+  static func tooManyMarks(at location: Location) -> ManifestProblem {
+    ManifestProblem(.badValue, String.tooManyMarksMessage, at: location)
   }
 
   /// An integer that would have to be rounded.

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import System
 
 /// Checks the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested, since its
 /// parser is recursive and crashes at ten thousand levels; how many elements there are; whether a key occurs twice in a dictionary,
@@ -101,7 +102,7 @@ struct XMLPropertyListBounds {
     if isHere("</array") || isHere("</dict") {
       _ = containers.popLast()
     } else if isOpening("<key") {
-      takeKey(isEmpty ? "" : XMLPropertyListKey(bytes[(end + 1)...]).text)
+      try takeKey(isEmpty ? "" : XMLPropertyListKey(bytes[(end + 1)...]).text)
     } else if !isEmpty, isOpening("<array") || isOpening("<dict") {
       containers.append(isHere("<dict") ? [:] : nil)
       guard containers.count <= JSONDocument.depthLimit else { throw ManifestProblem.propertyListTooDeep(at: .file) }
@@ -109,8 +110,14 @@ struct XMLPropertyListBounds {
     position = end + 1
   }
 
-  private mutating func takeKey(_ key: String) {
+  private mutating func takeKey(_ key: String) throws(ManifestProblem) {
     guard let last = containers.indices.last else { return }
+    guard key.utf8.count < XMLPropertyListKey.limit, !key.hasTooManyMarks else {
+      let line = lines(of: [position])[position] ?? 1
+      throw key.hasTooManyMarks
+        ? ManifestProblem.tooManyMarks(at: .line(line))
+        : ManifestProblem(.tooLarge, "a key may have \(XMLPropertyListKey.limit - 1) bytes", at: .line(line))
+    }
     if let first = containers[last]?[key] {
       if duplicates.count < ManifestProblem.reportLimit { duplicates.append((key, position, first)) }
     } else {
@@ -157,7 +164,7 @@ struct XMLPropertyListBounds {
 /// The text of a `<key>` of an XML property list, with entities resolved, so that keys can be compared. Errors are left to
 /// Foundation.
 struct XMLPropertyListKey {
-  /// Keys are compared up to this length, in bytes.
+  /// The bytes of a key that are read.
   static let limit = 64 << 10
 
   private let bytes: ArraySlice<UInt8>

@@ -1,3 +1,5 @@
+import System
+
 /// A list: one value of the principal field per line, such as a URL; blank lines and lines that begin with `#` are ignored.
 /// Indented lines after it are options of aria2's input format. Alternatives are on one line, separated by
 /// tabs.
@@ -81,13 +83,36 @@ enum TextLine: Equatable {
       self = .unreadable(problem, isIndented: isIndented)
       return
     }
+    if text.hasTooManyMarks {
+      self = .unreadable(.tooManyMarks(at: .line(number)), isIndented: isIndented)
+      return
+    }
     let content = text.trimmingBlanks
     guard let first = content.unicodeScalars.first, first != "#" else {
       self = .blank
       return
     }
+    if !isIndented, Self.isSecretOption(content.utf8) {
+      // Not quoted: the reports are for everybody.
+      let message = "a header or a password of a URL is on an indented line after it, such as \"  header=NAME: VALUE\""
+      self = .unreadable(ManifestProblem(.syntax, message, at: .line(number)), isIndented: true)
+      return
+    }
     self = isIndented ? .option(content) : .entry(content)
   }
+
+  /// Whether a line is a header or a password whose indentation was forgotten, and not a URL or a file.
+  private static func isSecretOption(_ line: Substring.UTF8View) -> Bool {
+    guard let end = line.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }),
+      line.distance(from: line.startIndex, to: end) < 32
+    else { return false }
+    let name = String(decoding: line[..<end], as: UTF8.self).trimmingBlanks.lowercased()
+    return line[end] == UInt8(ascii: "=") ? name == "header" || name.hasSuffix("-passwd") : secretHeaders.contains(name)
+  }
+
+  private static let secretHeaders: Set = [
+    "header", "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "x-api-key", "x-auth-token",
+  ]
 
   /// Whether something follows a carriage return, other than white space: a file of an old Macintosh is one line.
   private static func hasBareReturn(_ line: UnsafeRawBufferPointer) -> Bool {

@@ -379,7 +379,8 @@ final class HTTPTransfer {
       mayBeStored: !header.forbidsStoring && begun?.forbidsStoring != true, finalURL: finalURL,
       bytes: response.isNotModified ? 0 : response.body.bytes, received: response.body.received,
       sha256: try response.isNotModified ? "" : response.body.finish(),
-      contentType: easy.string(CURLINFO_CONTENT_TYPE),
+      // A longer one is none: comparing it may take long.
+      contentType: easy.string(CURLINFO_CONTENT_TYPE).flatMap { $0.utf8.count > 1024 ? nil : $0 },
       requests: requests.count, seconds: time.seconds, answer: answer)
   }
 

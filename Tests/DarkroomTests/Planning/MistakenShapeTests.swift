@@ -12,7 +12,8 @@ import TestSupport
       (#"{"url":["http://h/a.jpg"],"name":"x","_note":{"a":1}}"#, "url"),
       (#"{"url":"http://h/a.jpg","quality":80,"Filter":"none"}"#, "url"),
       (#"{"url":"http://h/a.jpg","Name":"a","-check_sum":"x"}"#, "url"),
-      (#"{"URL":"http://h/a.jpg","Quality":80}"#, "url"),
+      (#"{"URL":"http://h/a.jpg","Quality":80}"#, "url"), (#"{" url":"http://h/a.jpg","filters":"none"}"#, "url"),
+      (#"{"u-r_L":"http://h/a.jpg","filter-s":"none"}"#, "url"),
       (#"{"entries":{"url":"http://h/a.jpg","name":"a"},"defaults":{"quality":9}}"#, "entries"),
     ])
   func oneEntry(text: String, place: String) throws {

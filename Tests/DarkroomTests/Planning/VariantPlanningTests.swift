@@ -127,6 +127,15 @@ import TestSupport
     #expect(problem.description == #"line 3: the name "B" would be the same file as "b" at line 2; rename one of them"#)
   }
 
+  @Test("a name that a variant has names the variant")
+  func variantsName() throws {
+    let text = "{\"url\":\"1\",\"name\":\"a\",\(Self.two)}\n{\"url\":\"2\",\"name\":\"a.m\"}"
+    let problem = try #require(Planned(text, as: "m.jsonl").problems.first)
+    #expect(
+      problem.description
+        == #"line 2: the name "a.m" would be the same file as the variant "m" of "a" at line 1; rename one of them"#)
+  }
+
   @Test("in a table they are JSON")
   func table() throws {
     let planned = try Planned("url,variants\nhttp://h/a,\"[{\"\"name\"\":\"\"s\"\"}]\"\nhttp://h/b,\n", as: "m.csv")

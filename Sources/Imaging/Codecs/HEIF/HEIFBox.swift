@@ -67,11 +67,11 @@ struct HEIFReader {
   /// Reads a text of a fixed length.
   mutating func text(_ count: Int) -> String? { bytes(count).map { String(decoding: $0, as: UTF8.self) } }
 
-  /// Reads a text up to a zero, or up to the end.
+  /// Reads a text up to a zero, or up to the end. Of a longer one it has 256 bytes: to compare many marks would take long.
   mutating func text() -> String {
     let text = rest.prefix { $0 != 0 }
     rest = rest.dropFirst(text.count + 1)
-    return String(decoding: text, as: UTF8.self)
+    return String(decoding: text.prefix(256), as: UTF8.self)
   }
 
   /// Reads the version and the flags of a full box.
