@@ -29,9 +29,9 @@ package final class DeliveryQueue: Sendable {
     case noSpace
     /// The ledger or a log cannot be written. That is tried again until it succeeds.
     case failing(any Error)
-    /// The number of complete results that cannot be delivered now, and the errors by run. The delivery is tried again.
+    /// The number of complete results that cannot be delivered now, and what is in their way, by run. The delivery is tried again.
     /// Sent when the number has changed, and after each try.
-    case held(count: Int, obstacles: [Int: any Error])
+    case held(count: Int, obstacles: [Int: Obstacle])
     /// A run's report was delivered, or failed with an error.
     case reported(run: Int, Result<ReportDelivery.Outcome, any Error>)
     /// The documents of a run's report may not be durable, and are not recorded. They must be written again.
@@ -40,6 +40,13 @@ package final class DeliveryQueue: Sendable {
     case logFailed(run: Int, any Error)
     /// The program must stop, and nothing more is delivered. Sent for each batch from then on.
     case broken(any Error)
+  }
+
+  /// What is in the way of a run's results, or of its log.
+  package struct Obstacle: Sendable {
+    /// The error of the result that has waited longest.
+    package let error: any Error
+    package fileprivate(set) var results = 0
   }
 
   /// A record whose row is durable.
@@ -243,7 +250,9 @@ package final class DeliveryQueue: Sendable {
       return waiting.lastBatch.map { max(.zero, spacing - $0.duration(to: .now)) } ?? .zero
     }
     guard let delay else { return }
-    queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.milliseconds * 1000))) { self.deliverBatch() }
+    queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.milliseconds * 1000))) { [weak self] in
+      self?.deliverBatch()
+    }
   }
 
   private func deliverBatch() {
@@ -290,8 +299,14 @@ package final class DeliveryQueue: Sendable {
         defer { held = Held() }
         return (held.told > 0 ? .held(count: 0, obstacles: [:]) : nil, nil)
       }
-      var obstacles: [Int: any Error] = logs
-      for item in held.items { obstacles[item.record.run.number] = item.obstacle }
+      var obstacles = logs.mapValues { Obstacle(error: $0) }
+      for item in held.items {
+        let run = item.record.run.number
+        if let error = item.obstacle, obstacles[run].map({ $0.results == 0 }) ?? true {
+          obstacles[run] = Obstacle(error: error)
+        }
+        obstacles[run]?.results += 1
+      }
       let count = held.items.count + held.folders.count + logs.count
       let hasChanged = held.told != count || wasTried
       held.told = count
@@ -305,7 +320,9 @@ package final class DeliveryQueue: Sendable {
     }
     if let message { send(message) }
     guard let delay else { return }
-    queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.milliseconds * 1000) + 1000)) { self.deliverBatch() }
+    queue.asyncAfter(deadline: .now() + .microseconds(Int(delay.milliseconds * 1000) + 1000)) { [weak self] in
+      self?.deliverBatch()
+    }
   }
 
   /// Repeats an action while it fails because of the machine.

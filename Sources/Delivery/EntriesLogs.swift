@@ -6,19 +6,17 @@ import System
 final class EntriesLogs: Sendable {
   private struct Log {
     var file: OpenFile?
-    /// Lines that could not be written.
-    var backlog = ""
-    /// Why they could not be written; nil when there is no backlog.
+    /// Why the backlog could not be written; nil when there is none.
     var error: SystemError?
     /// The job's folder.
     let folder: JobFolder
-    /// Held while the file is written.
-    let writing = Writing()
+    let backlog = Backlog()
   }
 
-  /// The rows of a cancelled run are written on another thread than those that were delivered before.
-  private final class Writing: Sendable {
-    let lock = Mutex(())
+  /// Lines that could not be written, in order. Held while the file is written: the rows of a cancelled run are written on another
+  /// thread than those that were delivered before.
+  private final class Backlog: Sendable {
+    let lines = Mutex("")
   }
 
   private let logs = Mutex<[Int: Log]>([:])
@@ -38,30 +36,28 @@ final class EntriesLogs: Sendable {
       logs[run.number] = log
       return log
     }
-    try log.writing.lock.withLock { _ throws(SystemError) in
+    try log.backlog.lines.withLock { backlog throws(SystemError) in
       let log = logs.withLock { $0[run.number] } ?? Log(folder: run.folder)
-      try append(log.backlog + Self.lines(rows), to: log, run.number, isSynced: isSynced)
+      try append(Self.lines(rows), after: &backlog, to: log, run.number, isSynced: isSynced)
     }
   }
 
   /// Writes the backlog of a run, and syncs the file. A log without a backlog is synced when the report is written.
   /// - Throws: `SystemError`. The lines then stay in the backlog.
   func flush(_ run: Int) throws(SystemError) {
-    guard let writing = logs.withLock({ $0[run]?.writing }) else { return }
-    try writing.lock.withLock { _ throws(SystemError) in
-      guard let log = logs.withLock({ $0[run] }), !log.backlog.isEmpty else { return }
-      try append(log.backlog, to: log, run, isSynced: true)
+    guard let waiting = logs.withLock({ $0[run]?.backlog }) else { return }
+    try waiting.lines.withLock { backlog throws(SystemError) in
+      guard !backlog.isEmpty, let log = logs.withLock({ $0[run] }) else { return }
+      try append("", after: &backlog, to: log, run, isSynced: true)
     }
   }
 
   /// Adds rows of one run, for which there was no space, to its backlog. They are written before its report.
   func keep(_ rows: [DeliveryQueue.Committed], _ error: SystemError) {
-    guard let run = rows.first?.record.run.number, let writing = logs.withLock({ $0[run]?.writing }) else { return }
-    writing.lock.withLock { _ in
-      logs.withLock { logs in
-        logs[run]?.backlog += Self.lines(rows)
-        logs[run]?.error = error
-      }
+    guard let run = rows.first?.record.run.number, let waiting = logs.withLock({ $0[run]?.backlog }) else { return }
+    waiting.lines.withLock { backlog in
+      backlog += Self.lines(rows)
+      logs.withLock { $0[run]?.error = error }
     }
   }
 
@@ -76,21 +72,25 @@ final class EntriesLogs: Sendable {
   /// Closes a run's file until the next line.
   func rest(_ run: Int) { logs.withLock { $0[run]?.file = nil } }
 
-  private func append(_ lines: String, to log: Log, _ run: Int, isSynced: Bool) throws(SystemError) {
+  /// Writes the backlog and more lines. They become the backlog when the machine fails.
+  private func append(
+    _ lines: String, after backlog: inout String, to log: Log, _ run: Int, isSynced: Bool
+  ) throws(SystemError) {
     do throws(SystemError) {
       let file = try Self.open(log)
-      try Self.append(lines, to: file, isSynced: isSynced)
+      try Self.append(backlog.isEmpty ? lines : backlog + lines, to: file, isSynced: isSynced)
+      backlog = ""
       logs.withLock { logs in
         logs[run]?.file = file
-        logs[run]?.backlog = ""
         logs[run]?.error = nil
       }
     } catch {
+      let isKept = error.cause.isOfMachine && error.cause != .space
+      // In place: there may be very many.
+      if isKept { backlog += lines }
       logs.withLock { logs in
         logs[run]?.file = nil
-        guard error.cause.isOfMachine, error.cause != .space else { return }
-        logs[run]?.backlog = lines
-        logs[run]?.error = error
+        if isKept { logs[run]?.error = error }
       }
       throw error
     }

@@ -110,6 +110,11 @@ package struct HostScheduler {
     if let index = index(of: job) { jobs[index].upcoming = key }
   }
 
+  /// Lets no entries of these jobs start, and those of all others.
+  package mutating func pause(jobs paused: Set<Int>) {
+    for index in jobs.indices { jobs[index].isPaused = paused.contains(jobs[index].number) }
+  }
+
   func index(of job: Int) -> Int? { jobs.firstIndex { $0.number == job } }
 
   // MARK: Choosing
@@ -121,7 +126,7 @@ package struct HostScheduler {
   package mutating func choose(now: Int, perHost: HostLimit, lowest: Int = .max) -> Choice? {
     wake(now)
     var best: (index: Int, head: JobSites.Head)?
-    for index in jobs.indices {
+    for index in jobs.indices where !jobs[index].isPaused {
       findHead(of: index, now, perHost)
       guard let head = jobs[index].head, head.priority <= lowest else { continue }
       if let found = best {
@@ -139,7 +144,7 @@ package struct HostScheduler {
   /// oldest. Without it, a job served at other hosts would not get its share of this one.
   private func choice(at slot: Int, _ priority: Int) -> Choice? {
     var first: (start: Int, index: Int, site: Int)?
-    for index in jobs.indices {
+    for index in jobs.indices where !jobs[index].isPaused {
       guard let head = jobs[index].head, head.priority == priority, let site = head.site else { continue }
       guard jobs[index].sites[site].slot == slot else { continue }
       let start = jobs[index].sites[site].lastStart

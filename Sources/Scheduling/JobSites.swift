@@ -103,6 +103,9 @@ struct JobSites {
   /// The number of its last start, counted over all jobs. That of a new job is below all others.
   var lastStart: Int
 
+  /// Whether none of its entries starts. Default: no.
+  var isPaused = false
+
   /// The first entry of the next host that was not started; nil when there is none.
   var upcoming: EntryKey?
 

@@ -90,6 +90,21 @@ import Testing
     #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 1, kind: .host(1)), "and is not lost")
   }
 
+  @Test func `a paused job starts nothing, at a host that others use neither, and goes on where it was`() {
+    var scheduler = HostScheduler()
+    for job in [1, 2] {
+      scheduler.add(job: job)
+      scheduler.admit(job: job, host: 1, next: .init(priority: job, position: 0), now: 0)
+    }
+    #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 1, kind: .host(1)))
+    scheduler.pause(jobs: [1])
+    #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 2, kind: .host(1)))
+    scheduler.pause(jobs: [1, 2])
+    #expect(scheduler.choose(now: 0, perHost: 6) == nil)
+    scheduler.pause(jobs: [])
+    #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 1, kind: .host(1)))
+  }
+
   @Test func `time that one job has lost at a host ranks it behind for another`() {
     var scheduler = HostScheduler()
     for job in [1, 2] { scheduler.add(job: job) }

@@ -1,3 +1,4 @@
+import Delivery
 import Model
 import Operations
 import System
@@ -25,11 +26,13 @@ extension EntryFlow {
     suspension.failures.suspect(error)
   }
 
-  /// Records the number of results that cannot be delivered now, and the errors by run.
-  func setHeld(_ count: Int, _ obstacles: [Int: any Error]) {
+  /// Records the number of results that cannot be delivered now, and what is in their way, by run. A run with many of them starts no
+  /// more entries: their files and rows would fill the disk and the memory.
+  func setHeld(_ count: Int, _ obstacles: [Int: DeliveryQueue.Obstacle]) {
     held = count
+    scheduler.pause(runs: Set(obstacles.filter { $0.value.results >= Holds.entryLimit }.keys))
     for (number, entries) in runs {
-      guard let error = obstacles[number] else {
+      guard let error = obstacles[number]?.error else {
         holds.release(.results(number))
         continue
       }
@@ -37,7 +40,7 @@ extension EntryFlow {
       observe(
         .warning("results of job \(entries.plan.job.name) cannot be delivered now, and are tried again: \(error)"))
     }
-    if let error = obstacles.values.first { suspension.failures.suspect(error) }
+    if let obstacle = obstacles.values.first { suspension.failures.suspect(obstacle.error) }
   }
 
   /// Records the number of tries of an entry that gets no row, because its run is closing.

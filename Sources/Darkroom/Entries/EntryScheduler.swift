@@ -84,6 +84,9 @@ final class EntryScheduler {
     if !hostFailures.isEmpty { hostFailures = hostFailures.filter { !names.name(of: $0.key).isEmpty } }
   }
 
+  /// Lets no entries of these jobs start, and those of all others.
+  func pause(runs: Set<Int>) { hosts.pause(jobs: runs) }
+
   private func isKnown(_ host: Int) -> Bool { hosts.knows(host) }
 
   private func isUpcoming(_ host: Int) -> Bool { jobs.values.contains { $0.hosts.upcoming?.host == host } }

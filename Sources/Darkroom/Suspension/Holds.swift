@@ -33,7 +33,7 @@ struct Holds {
     var isOfManifest = false
   }
 
-  /// The most entries that may be held while others start.
+  /// The most entries that may be held while others start; the same for the results of a run.
   static let entryLimit = 256
 
   private var holds: [Subject: Hold] = [:]

@@ -33,7 +33,7 @@ struct HeldResultTests {
     deliveries.release()
     let first = deliveries.wait(records: 3, held: 1)
     #expect(first.committed.allSatisfy { $0.record.run.number == 2 && $0.row.state == .filtered })
-    #expect(first.held == 3 && first.obstacles.keys.sorted() == [1])
+    #expect(first.held == 3 && first.obstacles.mapValues(\.results) == [1: 3])
     #expect(try deliveries.staged.count == 3, "they wait in staging")
     #expect(first.rejected.isEmpty && first.broken == nil)
 
@@ -45,6 +45,41 @@ struct HeldResultTests {
     }
     #expect(try deliveries.staged.isEmpty)
     #expect(try deliveries.ledger.intended(run: runs[0].runID).isEmpty)
+  }
+
+  @Test func `the obstacle of a run stays that of the result that has waited longest`() throws {
+    let run = try deliveries.run(1)
+    try deliveries.root.makeFolder("out/job-1/images")
+    let immutable = try ImmutableFolder(deliveries.root.file("out/job-1/images"))
+    var reasons: Set<String> = []
+    for position in 0..<3 {
+      queue.deliver(try deliveries.filtered(position, of: run), isUrgent: true)
+      var sent = deliveries.wait(held: 1)
+      while sent.held <= position { sent = deliveries.wait(held: 1) }
+      reasons.insert("\(sent.obstacles[1].map { "\($0.error)" } ?? "")")
+    }
+    #expect(reasons.count == 1 && reasons.first?.contains("entry 0") == true, "\(reasons)")
+    immutable.release()
+    #expect(deliveries.wait(records: 3).committed.count == 3)
+  }
+
+  @Test func `a queue with results that wait is released with its ledger, which the next start opens`() throws {
+    let folder: TemporaryFolder
+    let immutable: ImmutableFolder
+    let state: StateFolder
+    do {
+      let deliveries = try Deliveries(in: TemporaryFolder.onDisk)
+      let run = try deliveries.run(1)
+      try deliveries.root.makeFolder("out/job-1/images")
+      (folder, state) = (deliveries.root, deliveries.state)
+      immutable = try ImmutableFolder(folder.file("out/job-1/images"))
+      deliveries.queue.deliver(try deliveries.filtered(0, of: run), isUrgent: true)
+      #expect(deliveries.wait(held: 1).held == 1)
+      deliveries.queue.drain(within: 0)
+    }
+    let opened = eventually({ try? Ledger(path: state.ledger) }, is: { $0 != nil })
+    #expect(opened != nil, "the old queue still has it")
+    immutable.release()
   }
 
   @Test func `results wait while staging is not there, and nothing is made where it was`() throws {

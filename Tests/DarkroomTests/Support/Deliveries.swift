@@ -31,7 +31,7 @@ final class Deliveries: Sendable {
     var committed: [DeliveryQueue.Committed] = []
     var rejected: [PhotoRecord] = []
     var held = 0
-    var obstacles: [Int: any Error] = [:]
+    var obstacles: [Int: DeliveryQueue.Obstacle] = [:]
     var heldMessages = 0
     var unstaged: [Int: any Error] = [:]
     var reported: [Int: Result<ReportDelivery.Outcome, any Error>] = [:]
