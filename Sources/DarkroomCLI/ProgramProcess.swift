@@ -20,6 +20,8 @@ package enum ProgramProcess {
     if takesSignals(words) {
       // These commands process entries, and small ones take a tenth less of the processors.
       SchedulingPolicy.preferThroughput()
+      // Scripts that rotate logs send them to any daemon.
+      for number in [SIGUSR1, SIGUSR2] { signal(number, SIG_IGN) }
       // From here on, signals go to the command.
       Signals.block()
     }

@@ -50,9 +50,11 @@ extension JSONValue {
     text.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte of UTF-8 is never escaped, whatever follows it. U+2028 and U+2029 begin with E2.
+  /// Whether a byte of UTF-8 is never escaped, whatever follows it. U+0080 to U+009F, which control some terminals, begin with C2,
+  /// U+2028 and U+2029 with E2.
   private static func isPlain(_ byte: UInt8) -> Bool {
-    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7f && byte != 0xe2
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") && byte != 0x7f && byte != 0xc2
+      && byte != 0xe2
   }
 
   /// The escape of the first character, and its length in bytes; nil when it is not escaped.
@@ -63,6 +65,9 @@ extension JSONValue {
     case UInt8(ascii: "\n"): return ("\\n", 1)
     case UInt8(ascii: "\r"): return ("\\r", 1)
     case UInt8(ascii: "\t"): return ("\\t", 1)
+    case 0xc2:
+      guard bytes.count >= 2, bytes[1] < 0xa0 else { return nil }
+      return ("\\u00" + String(bytes[1], radix: 16), 2)
     case 0xe2:
       guard bytes.count >= 3, bytes[1] == 0x80, bytes[2] & 0xfe == 0xa8 else { return nil }
       return (bytes[2] == 0xa8 ? "\\u2028" : "\\u2029", 3)

@@ -62,10 +62,11 @@ package struct CachedSource: Sendable, Equatable {
     }
   }
 
-  /// The same source after a server has confirmed that it is unchanged.
+  /// The same source after a server has confirmed that it is unchanged. The validators stay those of its bytes: of a server that
+  /// compares dates only, those of the answer may belong to other bytes, which the next request with them would never get.
   package func confirmed(by outcome: TransferOutcome, to asked: Asked) -> CachedSource {
     CachedSource(
-      sha256: sha256, bytes: bytes, finalURL: outcome.finalURL, validators: outcome.validators ?? validators,
+      sha256: sha256, bytes: bytes, finalURL: outcome.finalURL, validators: validators ?? outcome.validators,
       asked: asked, contentType: contentType, isOfResult: isOfResult)
   }
 }

@@ -88,6 +88,11 @@ package struct FileIdentity: Sendable, Hashable {
     /// Seconds since 1970.
     package var sinceEpoch: Double { Double(seconds) + Double(nanoseconds) / 1e9 }
 
+    /// Milliseconds since 1970. Anybody may give a file any time: times outside the years 1 to 9999 are the nearest in them.
+    package var milliseconds: Int {
+      min(max(seconds, -62_135_596_800), 253_402_300_799) * 1000 + nanoseconds / 1_000_000
+    }
+
     package static func < (a: Time, b: Time) -> Bool { (a.seconds, a.nanoseconds) < (b.seconds, b.nanoseconds) }
   }
 

@@ -159,14 +159,20 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Writes all bytes to an open descriptor.
+  /// Writes all bytes to an open descriptor. Waits where a write would not, because another process has set `O_NONBLOCK`.
   /// - Returns: `errno` of a write that failed.
   package static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32? {
     var rest = bytes
     while !rest.isEmpty {
       let count = uninterrupted { Glibc.write(descriptor, rest.baseAddress, rest.count) }
-      guard count >= 0 else { return errno }
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      if count >= 0 {
+        rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+      } else if errno == EAGAIN {
+        var writable = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&writable, 1, -1)
+      } else {
+        return errno
+      }
     }
     return nil
   }

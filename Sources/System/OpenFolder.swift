@@ -159,6 +159,15 @@ package final class OpenFolder: Sendable {
     try opened(uninterrupted { clinux_create_nameless(descriptor, mode) }, path: path)
   }
 
+  /// Creates a file that disappears when it is closed, also where the file system has no nameless files.
+  package func createTemporary() throws(SystemError) -> OpenFile {
+    if let nameless = try? createNameless() { return nameless }
+    let name = "darkroom-" + String(UInt64.random(in: 0 ... .max), radix: 36)
+    let file = try create(file: name, mode: 0o600)
+    try remove(name)
+    return file
+  }
+
   private func regular(_ name: String, _ flags: Int32, _ mode: mode_t) throws(SystemError) -> OpenFile {
     let safe = flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let file = try opened(uninterrupted { openat(descriptor, name, safe, mode) }, name)

@@ -115,4 +115,27 @@ import Testing
     let check = try DarkroomCommand.run(["check", "--file-root", folder.path, "cats.json"], in: folder)
     #expect(check.status == 65 && check.output.components(separatedBy: "file-not-found").count == 2, "\(check.output)")
   }
+
+  @Test(arguments: [["check", "--json"], ["shard", "split", "--shards", "2"]], [SIGTERM, SIGKILL])
+  func `a command that is ended leaves nothing among the temporary files`(words: [String], signal: Int32) throws {
+    let folder = try TemporaryFolder()
+    try folder.makeFolder("tmp")
+    let entries = (0..<40_000).map { "{\"url\": \"http://h/\($0).jpg\", \"name\": \"picture \($0)\"}\n" }.joined()
+    try folder.write(entries, as: "m.jsonl")
+    let arguments = words + ["m.jsonl"] + (words[0] == "shard" ? ["shards"] : [])
+    let process = try DarkroomProcess(arguments, in: folder, environment: ["TMPDIR": folder.file("tmp")])
+    // The index is there, and has no name.
+    let descriptors = "/proc/\(process.processID)/fd"
+    func hasIndex() -> Bool {
+      let links = (try? FileManager.default.contentsOfDirectory(atPath: descriptors)) ?? []
+      return links.contains { link in
+        let target = try? FileManager.default.destinationOfSymbolicLink(atPath: descriptors + "/" + link)
+        return target?.contains("index.sqlite (deleted)") == true
+      }
+    }
+    #expect(eventually(hasIndex, is: { $0 }))
+    process.send(signal)
+    #expect(try [signal, 128 + signal].contains(process.finish().status))
+    #expect(try folder.names(in: "tmp").isEmpty)
+  }
 }

@@ -43,6 +43,12 @@ import Testing
     (["run", "-x"], "unknown option \"-x\""),
     (["run", "-filters", "none"], "unknown option \"-filters\"; did you mean \"--filters\"?"),
     (["run", "-filters=none"], "did you mean \"--filters\"?"),
+    (["run", "-proxy=http://u:secret@h"], "unknown option \"-proxy\"; did you mean \"--proxy\"?"),
+    (["watch", "http://u:secret@h/x"], "watch takes no operands"), (["doctor", "http://u:secret@h/x"], "no operands"),
+    (["cancel", "http://u:secret@h/x"], "is not the name of a job"), (["gc", "http://u:secret@h/x"], "no operands"),
+    (["pause", "http://u:secret@h/x"], "is not a name for a lock"), (["help", "http://u:secret@h/x"], "known: run"),
+    (["run", "--name", "README", "-"], "for a file in the inbox: files that are called so are skipped"),
+    (["add", "--name", "~$x", "-"], "for a file in the inbox: files that are called so are skipped"),
     (["run", "-help"], "did you mean \"--help\"?"),
     (["version"], "unknown command \"version\"; did you mean \"--version\"?"),
     (["grace"], "did you mean \"--grace\"?"),
@@ -84,7 +90,7 @@ import Testing
     let folder = try TemporaryFolder()
     let run = try DarkroomCommand.run(words, in: folder).expect(status: 64)
     #expect(run.error.contains(says), "\(run.error)")
-    #expect(run.output.isEmpty)
+    #expect(run.output.isEmpty && !run.error.contains("secret"))
     #expect(run.error.matches(of: /see "darkroom help/).count == 1, "\(run.error)")
     #expect(!run.error.contains("help help"), "\(run.error)")
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
@@ -161,7 +167,6 @@ import Testing
   }
 
   @Test(arguments: [
-    ("DARKROOM_FILE_ROOT", "/none", "DARKROOM_FILE_ROOT: no such folder: /none"),
     ("DARKROOM_INBOX", "/none", "DARKROOM_INBOX: no such folder: /none"),
     ("DARKROOM_CONFIG", "/none", "DARKROOM_CONFIG: /none: No such file"),
     ("DARKROOM_CONFIG", "", "DARKROOM_CONFIG must not be empty"),

@@ -48,6 +48,19 @@ import Testing
     #expect(result.jobs == 2 && result.runs == 3 && result.rows == 7 && result.files == 5)
   }
 
+  @Test func `what the program ignores in the inbox is no manifest that should have ended`() throws {
+    let names = [
+      "index.html.json", "a\u{7}b.txt", String(repeating: "x", count: 201) + ".csv", "README.txt", ".x.json",
+    ]
+    for name in names { try Data("x".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/" + name)) }
+    let notText =
+      Array((folders.inbox + "/").utf8CString.dropLast()) + [CChar(bitPattern: 0xff)] + Array(".txt".utf8CString)
+    close(open(notText, O_CREAT | O_WRONLY, 0o644))
+    #expect(try check(["--inbox", folders.inbox, "--done"]).result.problems.isEmpty)
+    try Data("x".utf8).write(to: URL(fileURLWithPath: folders.inbox + "/x.txt"))
+    #expect(try check(["--inbox", folders.inbox, "--done"]).result.problems.map(\.kind) == ["inbox-manifest"])
+  }
+
   @Test func `damage is found and named`() throws {
     for damage in OutboxDamage.all {
       let copy = try DarkroomFolders(copying: folders)

@@ -212,7 +212,7 @@ import Testing
     for (job, url) in zip(["a", "b", "c"], refusing) { try folders.drop(job + ".txt", "coffee.jpg\n" + url) }
     let watch = try folders.start("watch", ["--filters", "none", "--retries", "9"])
     func held(_ lines: [String]) -> [String] {
-      lines.filter { $0.hasPrefix("127.0.0.1:") && $0.contains(" is on hold until ") }
+      lines.filter { $0.hasPrefix("http://127.0.0.1:") && $0.contains(" is on hold until ") }
     }
     func isThere(_ lines: [String]) -> Bool {
       !held(lines).isEmpty

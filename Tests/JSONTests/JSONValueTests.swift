@@ -30,9 +30,11 @@ import Testing
   @Test("every control character is escaped, so that a row stays on its line")
   func controls() throws {
     let all = String(String.UnicodeScalarView((1..<0x20).compactMap { UnicodeScalar($0) }))
-    let text = JSONValue.string(all + "\u{7f}\u{2028}").text
+    let others = String(String.UnicodeScalarView((0x7f..<0xa0).compactMap { UnicodeScalar($0) }))
+    let text = JSONValue.string(all + others + "\u{2028}").text
     #expect(text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f })
-    #expect(try JSONValue(parsing: text) == .string(all + "\u{7f}\u{2028}"))
+    #expect(try JSONValue(parsing: text) == .string(all + others + "\u{2028}"))
+    #expect(JSONValue.string("\u{a0}é").text == "\"\u{a0}é\"")
   }
 
   @Test("a number that JSON cannot express is null", arguments: [Double.infinity, -.infinity, .nan])

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -15,6 +16,40 @@ import Testing
       (Array("a\u{2028}b".utf8), "a\\u{2028}b"), (Array("a\u{200d}b".utf8), "a\u{200d}b"),
     ] as [([UInt8], String)])
   func fileName(bytes: [UInt8], expected: String) { #expect(FileName(bytes: bytes).description == expected) }
+
+  @Test(arguments: [
+    (9_300_000_000_000_000, 0, 253_402_300_799_000), (Int.max, 999_999_999, 253_402_300_799_999),
+    (Int.min, 0, -62_135_596_800_000), (1, 2_500_000, 1002), (-1, 0, -1000),
+  ])
+  func `the time of a file may be any`(seconds: Int, nanoseconds: Int, milliseconds: Int) {
+    let time = FileIdentity.Time(timespec(tv_sec: seconds, tv_nsec: nanoseconds))
+    #expect(time.milliseconds == milliseconds)
+  }
+
+  @Test func `what is written to a descriptor that does not wait arrives as a whole, however slowly it is read`() throws
+  {
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    let (reader, writer) = (ends[0], ends[1])
+    for end in ends { #expect(fcntl(end, F_SETFL, O_NONBLOCK) == 0 && fcntl(end, F_SETFD, FD_CLOEXEC) == 0) }
+    let bytes = (0..<(1 << 20)).map { UInt8(truncatingIfNeeded: $0 / 7) }
+    let read = Mutex<[UInt8]>([])
+    let group = DispatchGroup()
+    DispatchQueue.global().async(group: group) {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      while true {
+        let count = Glibc.read(reader, &buffer, buffer.count)
+        if count > 0 { read.withLock { $0 += buffer.prefix(count) } }
+        if count == 0 { break }
+        if count < 0 { sched_yield() }
+      }
+      close(reader)
+    }
+    #expect(bytes.withUnsafeBytes { OpenFile.write($0, to: writer) } == nil)
+    close(writer)
+    group.wait()
+    #expect(read.withLock { $0 } == bytes)
+  }
 
   @Test func `a system error names the thing and the reason, and the call unless the thing is missing`() {
     func message(_ body: () throws -> Void) -> String? { #expect(throws: SystemError.self) { try body() }?.description }

@@ -60,6 +60,11 @@ package struct Doctor {
 
   /// The instance that owns the inbox.
   private var instance: Finding {
+    if case .nobody(let process, let why) = InboxReader(inbox: configuration.inbox, configuration) {
+      return Finding(
+        .failed, "instance", "process \(process) works on the outbox, but cannot read the inbox: \(why)",
+        remedy: "put the inbox back, or restart the process")
+    }
     do {
       let process = try InstanceLock.holder(file: Inbox.instanceFile, beneath: configuration.inbox)
       return Finding("instance", process.map { "process \($0) works in the inbox" } ?? "none is running")

@@ -18,15 +18,6 @@ package struct LockFile {
 
   package var path: String { inbox + "/" + name }
 
-  /// Whether an instance owns the inbox; nil when this user may not know.
-  package var isWatched: Bool? {
-    do {
-      return try InstanceLock.holder(file: Inbox.instanceFile, beneath: inbox) != nil
-    } catch {
-      return nil
-    }
-  }
-
   // MARK: Creating
 
   /// The result of creating a lock.

@@ -6,7 +6,7 @@ import Planning
 import System
 import Transfer
 
-/// A manifest that is planned for a command, without an instance, in a temporary folder that is removed afterwards.
+/// A manifest that is planned for a command, without an instance, in files without a name, which end with the process.
 struct PlannedManifest {
   /// The name with which the manifest was given, without folders.
   let file: String
@@ -23,6 +23,9 @@ struct PlannedManifest {
   /// The folder whose files are the entries, without secrets, if it could be read.
   fileprivate(set) var listedFolder: String?
 
+  /// The list of these files, as long as it is read.
+  private var list: OpenFile?
+
   /// Whether there is an entry for each row of the index: it has no problem, and its entries are known.
   var isComplete: Bool { findings.problems.isEmpty && (source == nil || listedFolder != nil) }
 
@@ -36,28 +39,22 @@ struct PlannedManifest {
   ) throws -> T {
     let file = name ?? Folder.name(of: path)
     guard let name = ManifestFileName(file) else { throw StopError.noManifest(path) }
-    let folder: String
     let size: String?
     do {
-      // SQLite does not follow symbolic links.
-      let parent = try Folder.resolved(FileManager.default.temporaryDirectory.path)
-      folder = parent + "/darkroom-plan-\(UUID().uuidString)"
       let manifest = try OpenFile(reading: path)
       let status = try manifest.status()
       guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
       size = ManifestSize(format: name.format.name, isCompressed: name.isCompressed)
         .problem(size: status.size, hole: manifest.firstHole ?? status.size)
-      try Folder.create(folder, mode: 0o700)
     } catch let error as SystemError {
       throw StopError.missing(error)
     }
-    defer { try? FileManager.default.removeItem(atPath: folder) }
     var defaults = EntryDefaults(recipe: configuration.filters, options: configuration.output)
     defaults.recipes = configuration.recipes
     let planner = Planner(
       format: name.format, file: ManifestFile(path: path, isCompressed: name.isCompressed), defaults: defaults)
     var plan = PlannedManifest(
-      file: file, name: name, planner: planner, index: try JobIndex(creating: .file(folder + "/index.sqlite")))
+      file: file, name: name, planner: planner, index: try namelessIndex())
     if let size {
       plan.findings.problems = [ManifestProblem(.tooLarge, size, at: .file)]
     } else {
@@ -65,20 +62,35 @@ struct PlannedManifest {
     }
     if plan.findings.problems.isEmpty, let source = plan.findings.source {
       plan.source = source
-      try plan.listFolder(configuration, in: folder)
+      try plan.listFolder(configuration)
     }
     return try body(plan)
   }
 
+  /// Creates an index whose file has no name as soon as it is open. It has no journal that SQLite would look for beside it.
+  /// - Throws: `StopError.missing` when there is no folder for temporary files; `SQLiteError`.
+  private static func namelessIndex() throws -> JobIndex {
+    do {
+      // SQLite does not follow symbolic links.
+      let parent = try Folder.resolved(FileManager.default.temporaryDirectory.path)
+      let folder = parent + "/darkroom-plan-\(UUID().uuidString)"
+      try Folder.create(folder, mode: 0o700)
+      defer { try? FileManager.default.removeItem(atPath: folder) }
+      return try JobIndex(creating: .file(folder + "/index.sqlite"))
+    } catch let error as SystemError {
+      throw StopError.missing(error)
+    }
+  }
+
   /// Plans the files of the source, if that is a folder.
-  /// - Parameter folder: Where the list and the index are stored.
-  private mutating func listFolder(_ configuration: Configuration, in folder: String) throws {
+  private mutating func listFolder(_ configuration: Configuration) throws {
     guard let files = findings.folder else { return }
     do {
-      guard let list = try Self.list(files, configuration, in: folder) else { return }
+      guard let list = try Self.list(files, configuration) else { return }
       listedFolder = files.redacted
       planner.content.list = list.list
-      index = try JobIndex(creating: .file(folder + "/files.sqlite"))
+      self.list = list.file
+      index = try Self.namelessIndex()
       findings = try planner.plan(into: index)
       findings.warnings += list.warnings
     } catch let error as TransferError {
@@ -91,15 +103,17 @@ struct PlannedManifest {
 
   /// Lists the files of a source now, without waiting for those that are being written.
   private static func list(
-    _ source: FolderSource, _ configuration: Configuration, in folder: String
-  ) throws -> (list: ManifestContent.List, warnings: [ManifestWarning])? {
+    _ source: FolderSource, _ configuration: Configuration
+  ) throws -> (list: ManifestContent.List, file: OpenFile, warnings: [ManifestWarning])? {
     guard let listing = try source.list(configuration, waits: false, isCancelled: { false }),
       let format = ManifestFormats.format(of: "jsonl")
     else { return nil }
-    let (sha256, bytes) = try listing.write(to: OpenFolder(folder).create(file: "files.jsonl"))
+    let file = try OpenFolder(FileManager.default.temporaryDirectory.path).createTemporary()
+    let (sha256, bytes) = try listing.write(to: file)
     let fetched = FetchedList(listing, of: source, sha256: sha256, bytes: bytes)
     let list = ManifestContent.List(
-      format: format, file: ManifestFile(path: folder + "/files.jsonl"), url: source.redacted, base: source.base)
-    return (list, fetched.manifestWarnings)
+      format: format, file: ManifestFile(path: "/proc/self/fd/\(file.descriptor)"), url: source.redacted,
+      base: source.base)
+    return (list, file, fetched.manifestWarnings)
   }
 }

@@ -39,15 +39,7 @@ package final class StandardInputManifest {
     } catch {
       throw StopError.missing("standard input cannot be read: \(error)")
     }
-    let folder = try OpenFolder(FileManager.default.temporaryDirectory.path)
-    let copy: OpenFile
-    if let nameless = try? folder.createNameless() {
-      copy = nameless
-    } else {
-      let name = "darkroom-input-\(UUID().uuidString)"
-      copy = try folder.create(file: name, mode: 0o600)
-      try folder.remove(name)
-    }
+    let copy = try OpenFolder(FileManager.default.temporaryDirectory.path).createTemporary()
     file = copy
     do {
       try input.eachChunk(isWaiting: true) { try copy.write($0) }

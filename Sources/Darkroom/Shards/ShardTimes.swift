@@ -20,22 +20,22 @@ struct ShardTimes {
       return
     }
     guard let log = try? job.status(of: "entries.jsonl") else { return nil }
-    let ended = log.identity.modified.sinceEpoch
+    let ended = log.identity.modified.milliseconds
     let began = Self.start(of: shards.job, in: records) ?? ended
     guard let started = Self.text(min(began, ended)), let finished = Self.text(ended) else { return nil }
     (self.started, self.finished) = (started, finished)
   }
 
   /// When the run began that the process that did the shard has written into its status, or, without one, when that process began, in
-  /// seconds since 1970; nil when neither is known.
-  private static func start(of job: String, in records: OutboxFolder) -> Double? {
+  /// milliseconds since 1970; nil when neither is known.
+  private static func start(of job: String, in records: OutboxFolder) -> Int? {
     if let data = try? OpenFile(reading: records.hidden + "/" + OutboxFolder.statusName).readAll(),
       let status = try? JSONDecoder().decode(Status.self, from: data),
       let began = status.jobs.first(where: { $0.job == job }).flatMap({ RunID.date(of: $0.run_id) })
     {
-      return began.timeIntervalSince1970
+      return Int(began.timeIntervalSince1970 * 1000)
     }
-    return (try? FileStatus(of: records.hidden + "/" + OutboxFolder.instanceName))?.identity.modified.sinceEpoch
+    return (try? FileStatus(of: records.hidden + "/" + OutboxFolder.instanceName))?.identity.modified.milliseconds
   }
 
   /// The file in a shard's records with the time at which a process first began with it.
@@ -45,7 +45,7 @@ struct ShardTimes {
   /// - Parameter hidden: The folder of files that users do not see.
   static func begin(in hidden: OpenFolder) throws(SystemError) {
     guard try hidden.status(of: beginning) == nil else { return }
-    guard let now = text(Clock.wallSeconds) else { return }
+    guard let now = text(Clock.wallMilliseconds) else { return }
     try hidden.replace(beginning, with: now + "\n", mode: 0o644)
   }
 
@@ -55,8 +55,9 @@ struct ShardTimes {
     guard let content = try? OpenFile(reading: path).readStart(256) else { return nil }
     let text = String(decoding: content.dropLast(), as: UTF8.self)
     let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-    return (try? format.parse(text)).flatMap { Self.text($0.timeIntervalSince1970) }
+    return (try? format.parse(text)).flatMap { Self.text(Int($0.timeIntervalSince1970 * 1000)) }
   }
 
-  private static func text(_ seconds: Double) -> String? { JSONValue.time(Int(seconds * 1000)).string }
+  /// - Parameter time: Milliseconds since 1970.
+  private static func text(_ time: Int) -> String? { JSONValue.time(time).string }
 }

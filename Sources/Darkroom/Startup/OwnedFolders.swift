@@ -141,7 +141,7 @@ struct OwnedFolders {
       try? state.openFolder().status(of: Folder.name(of: state.ledger)),
       try? hidden.status(of: OutboxFolder.statusName),
     ]
-    return written.compactMap { $0 }.map { Int($0.identity.modified.sinceEpoch * 1000) }.max() ?? 0
+    return written.compactMap { $0 }.map { $0.identity.modified.milliseconds }.max() ?? 0
   }
 
   /// Checks that the outbox is still the folder that this process owns: another instance may own another one, and what is

@@ -88,7 +88,7 @@ package struct StatusReader {
   private static func pauses(_ scan: InboxScan, in inbox: OpenFolder) -> [Status.Pause] {
     scan.locks.map { lock in
       let status = lock.name.hasPrefix("/") ? try? FileStatus(of: lock.name) : try? inbox.status(of: lock.name)
-      let since = (status ?? nil).flatMap { JSONValue.time(Int($0.identity.modified.sinceEpoch * 1000)).string }
+      let since = (status ?? nil).flatMap { JSONValue.time($0.identity.modified.milliseconds).string }
       return Status.Pause(cause: "lock", lock: lock.name, reason: lock.reason, since: since)
     }
   }
@@ -118,6 +118,14 @@ package struct StatusReader {
       }
     }
     return nil
+  }
+
+  /// The process of the instance and why it cannot read the inbox, as it has written; nil when it can, and when none runs.
+  var inboxTrouble: (process: Int, why: String)? {
+    guard let written = try? written(), let why = written.inbox_error, let process = try? runningProcess(written),
+      process == written.process
+    else { return nil }
+    return (process, why)
   }
 
   /// The process of the instance; nil when none runs.

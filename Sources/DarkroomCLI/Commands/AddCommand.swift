@@ -42,6 +42,8 @@ struct AddCommand: Command {
         codes.insert(Program.exitCode(error))
       }
     }
+    // The manifests are safe there: they wait until somebody reads them.
+    _ = invocation.warn(of: try invocation.inboxReader())
     return .first(of: codes)
   }
 

@@ -28,6 +28,6 @@ struct CancelCommand: Command {
     } else {
       invocation.console.note("cancelling " + asked.jobs.joined(separator: ", "))
     }
-    return .success
+    return try !asked.jobs.isEmpty && invocation.warn(of: invocation.inboxReader()) ? .tryAgain : .success
   }
 }

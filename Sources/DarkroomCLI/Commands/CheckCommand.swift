@@ -41,6 +41,7 @@ struct CheckCommand: Command {
 
   func run(_ invocation: Invocation) throws -> ExitCode {
     guard !invocation.operands.isEmpty else { throw UsageError("check needs a manifest") }
+    try invocation.settings.checkFileRoot()
     let input = try invocation.standardInput()
     let check = ManifestCheck(configuration: invocation.settings.withGivenFolders)
     let isJSON = invocation.settings.isJSON
@@ -85,7 +86,7 @@ extension ManifestCheck.Result {
       case (true, nil): "job \(job), \(total.of("entry", "entries"))"
       }
     return
-      (["\(file): \(head)"] + Self.first(problems.map { "  \("\($0)".visible)" })
+      (["\(file.visible): \(head)"] + Self.first(problems.map { "  \("\($0)".visible)" })
       + ((problems.isEmpty ? sourceError : nil).map {
         ["  warning: would fail: \($0.code.rawValue): \($0.message.visible)"]
       } ?? [])

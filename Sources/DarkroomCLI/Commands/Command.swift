@@ -1,3 +1,4 @@
+import System
 import Darkroom
 import Inbox
 
@@ -91,7 +92,12 @@ extension Settings {
       case _ where name.contains("\0"): "it contains a null character"
       case _ where name.utf8.count > InboxFile.jobNameLimit: "it is longer than \(InboxFile.jobNameLimit) bytes"
       case _ where InboxFile.isPage(job: name): "the outbox's page is called so"
-      default: nil
+      default:
+        switch InboxFile(named: FileName(name + ".json")) {
+        case .skipped: "files that are called so are skipped"
+        case .ignored(let why): why
+        default: nil
+        }
       }
     guard let refusal else { return name }
     let shown = name.shortened(to: 60)

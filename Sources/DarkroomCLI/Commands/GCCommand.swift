@@ -25,7 +25,8 @@ struct GCCommand: Command {
     let settings = invocation.settings
     // A mistyped folder must not become a new one.
     _ = try settings.resolved(for: .dropping)
-    let collection = GarbageCollection(configuration: try settings.resolved(), isDryRun: settings.isDryRun)
+    let collection = GarbageCollection(
+      configuration: try settings.resolved(for: .maintaining), isDryRun: settings.isDryRun)
     for removed in try collection.collect(warn: { invocation.console.warn("warning: " + $0) }) {
       try invocation.output.print(settings.isJSON ? removed.json.text : removed.text(isDryRun: settings.isDryRun))
     }

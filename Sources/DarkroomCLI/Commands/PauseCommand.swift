@@ -21,7 +21,8 @@ struct PauseCommand: Command {
       console.warn("\(lock.path) keeps its reason, \"\(reason)\"; to change it, write another first line into the file")
     }
     console.note((creation == .made ? "paused by " : "already paused by ") + lock.path)
-    if lock.isWatched == false {
+    let reader = try invocation.inboxReader()
+    if reader == .nextStart {
       let shards = SharedOutbox(settings.outbox.path).jobs
       console.note(
         shards.isEmpty
@@ -33,11 +34,24 @@ struct PauseCommand: Command {
     if let job = invocation.operands.first, jobs.contains(job) {
       console.note("\(job) is a job, and a lock pauses all jobs; \"darkroom cancel \(job)\" ends that one alone")
     }
-    return .success
+    return invocation.warn(of: reader) ? .tryAgain : .success
   }
 }
 
 extension Invocation {
+  /// Who will read what the command puts into the inbox.
+  func inboxReader() throws -> InboxReader {
+    InboxReader(inbox: try settings.resolvedInbox(for: .reading), try? settings.resolved(for: .reading))
+  }
+
+  /// Warns if an instance runs that does not see what was put into the inbox.
+  /// - Returns: Whether it is so.
+  func warn(of reader: InboxReader) -> Bool {
+    guard case .nobody(let process, let why) = reader else { return false }
+    console.warn("process \(process) works on this outbox, but cannot read the inbox, and does not see this: \(why)")
+    return true
+  }
+
   /// The lock that the operand of `pause` and `resume` names.
   /// - Throws: `UsageError` for a name that no file in the inbox can have; `StopError.missing`.
   func lockFile() throws -> LockFile {

@@ -21,11 +21,12 @@ struct ResumeCommand: Command {
     invocation.console.note(removed.map { $0 + " was removed" } ?? "\(lock.path) did not exist")
     let remaining = try StatusReader.pauses(
       inbox: Folder.parent(of: lock.path), lockFile: invocation.settings.configuration.lockFile)
+    let reader = try invocation.inboxReader()
     if !remaining.isEmpty {
       invocation.console.note("still paused by " + remaining.map(\.description).joined(separator: ", "))
-    } else if lock.isWatched == false {
+    } else if reader == .nextStart {
       invocation.console.note("no instance is running")
     }
-    return .success
+    return invocation.warn(of: reader) ? .tryAgain : .success
   }
 }

@@ -24,11 +24,15 @@ struct RetryCommand: Command {
     // Creates nothing, and leaves the state to its service: the manifest is in the outbox, or there is none.
     let dropped = try ManifestDrop(inbox: inbox).retry(job, outbox: try settings.resolvedOutbox(for: .reading))
     invocation.console.result(dropped)
-    if let isWatched = LockFile(inbox: inbox, name: "").isWatched {
+    let reader = try invocation.inboxReader()
+    switch reader {
+    case .instance:
       invocation.console.note(
-        isWatched
-          ? "the running instance processes it if it is a \"darkroom watch\", else the next start does"
-          : "no instance is running; the next \"darkroom run\" or \"darkroom watch\" processes it")
+        "the running instance processes it if it is a \"darkroom watch\", else the next start does")
+    case .nextStart:
+      invocation.console.note("no instance is running; the next \"darkroom run\" or \"darkroom watch\" processes it")
+    case .nobody: _ = invocation.warn(of: reader)
+    case .unknown: break
     }
     return .success
   }

@@ -87,6 +87,7 @@ struct ShardCommand: Command {
       throw UsageError("\"\(folder)\" is not the name of a folder to create")
     }
     let input = manifest == "-" ? try StandardInputManifest() : nil
+    try settings.checkFileRoot()
     let split = ShardSplit(
       configuration: settings.withGivenFolders, count: count, by: settings.shardGrouping)
     let outcome = try split.split(

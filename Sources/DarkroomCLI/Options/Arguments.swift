@@ -68,7 +68,10 @@ struct Arguments: Equatable {
 
   private mutating func parseShort(_ letter: Character, of word: String) throws {
     if letter == "h" { return wantsHelp = true }
-    guard let option = OptionTable.all.first(where: { $0.letter == letter }) else { throw Self.unknown(word) }
+    // A value may be a secret.
+    guard let option = OptionTable.all.first(where: { $0.letter == letter }) else {
+      throw Self.unknown(String(word.prefix { $0 != "=" }))
+    }
     options.append(Given(name: option.name, value: "1"))
   }
 

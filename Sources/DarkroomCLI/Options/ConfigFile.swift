@@ -49,9 +49,11 @@ struct ConfigFile {
       }
       hosts = members.first { $0.key == "hosts" }?.value
       recipes = try members.first { $0.key == "recipes" }.map { try Self.recipes($0.value, in: path) } ?? NamedRecipes()
-      values = try members.filter { !$0.key.hasPrefix("_") && !Self.otherKeys.contains($0.key) }.map {
+      values = try members.filter { !$0.key.hasPrefix("_") && !Self.otherKeys.contains($0.key) }.compactMap {
         // The value of a misspelt key is not checked.
         let option = try Settings.option(forKey: $0.key, in: path)
+        // An empty list is the default of the options that are lists.
+        if option.isRepeatable, $0.value == .array([]) { return nil }
         return ($0.key, try Self.text($0, isFlag: option.valueName == nil, in: path))
       }
     } catch let error as JSONError {

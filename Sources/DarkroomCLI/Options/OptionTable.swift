@@ -174,7 +174,7 @@ enum OptionTable {
       "allow-net", \.configuration.transfer.addressPolicy.allowedNetworks, .networks, of: planning,
       "allow loopback, private or other special addresses; repeatable, or a list with commas"),
     Option(
-      "file-root", \.configuration.transfer.fileRoot, .existingFolder, of: planning + ["shard"],
+      "file-root", \.configuration.transfer.fileRoot, .folderPath, of: planning + ["shard"],
       "allow file: URLs and bare paths beneath this folder only; forms may send its files to any server"),
   ]
 

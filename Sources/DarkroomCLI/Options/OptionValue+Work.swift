@@ -115,17 +115,11 @@ extension OptionValue where Value == String {
     }
   }
 
-  /// A folder that exists.
-  /// - Throws: `StopError.missing` with a message that continues the option's name.
-  static var existingFolder: OptionValue {
+  /// A folder that commands which need it check: see `Settings.checkFileRoot`.
+  static var folderPath: OptionValue {
     OptionValue(name: "DIR") { text in
-      do {
-        let path = try Folder.resolved(text)
-        _ = try OpenFile(folder: path)
-        return path
-      } catch {
-        throw StopError.missing("\(error)")
-      }
+      guard !text.isEmpty else { throw UsageError("must not be empty") }
+      return (try? Folder.resolvedWhenCreated(text)) ?? text
     } text: {
       $0
     }

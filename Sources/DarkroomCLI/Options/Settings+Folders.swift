@@ -15,12 +15,18 @@ extension Settings {
 
   /// How a command uses the folders.
   enum FolderUse {
-    /// Works in them. Creates missing default folders, once it is clear that no other instance has the rest.
+    /// Processes jobs in them. Creates missing default folders, once it is clear that no other instance has the rest. Needs all that
+    /// the options name.
     case working
+    /// The same without jobs: needs nothing but the folders.
+    case maintaining
     /// Adds or removes files in the inbox. Creates nothing, unless `--create` is given.
     case dropping
     /// Only reads. Creates nothing; a default outbox may be missing, and what this user may not read is left out.
     case reading
+
+    /// Whether no other instance may have the folders.
+    fileprivate var isOwning: Bool { self == .working || self == .maintaining }
   }
 
   /// The configuration with all its folders: missing default folders will be created, named ones must exist unless `--create`
@@ -32,19 +38,33 @@ extension Settings {
     configuration.inbox = try resolvedInbox(for: use)
     configuration.outbox = try resolvedOutbox(for: use)
     configuration.state = try resolvedState(configuration, for: use)
-    if use == .working {
+    if use.isOwning {
       let folders = [configuration.inbox, configuration.outbox] + (state == nil ? [] : [configuration.state])
       configuration.newFolders = Set(folders.filter(Self.isMissing))
+    }
+    if use == .working {
       configuration.metrics = try configuration.metrics.map { try metricsFile($0, configuration) }
       configuration.exec = try configuration.exec.map(program)
+      try checkFileRoot()
     }
     // Other commands may need only one of the folders, and no secrets.
+    if use.isOwning, let conflict = configuration.folderConflict { throw UsageError(conflict) }
     if use == .working {
-      if let conflict = configuration.folderConflict { throw UsageError(conflict) }
       let secrets = HostSecrets(file: configPath ?? "", environment: environment)
       configuration.hosts = try secrets.read(for: configuration.hosts)
     }
     return configuration
+  }
+
+  /// Checks that the folder of `--file-root` is there.
+  /// - Throws: `StopError.missing`.
+  func checkFileRoot() throws {
+    guard let root = configuration.transfer.fileRoot else { return }
+    do throws(SystemError) {
+      _ = try OpenFile(folder: root)
+    } catch {
+      throw StopError.missing("\(origins["file-root"] ?? "--file-root"): \(error)")
+    }
   }
 
   /// - Parameter configuration: With inbox and outbox resolved.
@@ -73,7 +93,7 @@ extension Settings {
 
   /// The outbox alone.
   func resolvedOutbox(for use: FolderUse) throws -> String {
-    guard use == .working || outbox.isNamed || FileManager.default.fileExists(atPath: outbox.path) else {
+    guard use.isOwning || outbox.isNamed || FileManager.default.fileExists(atPath: outbox.path) else {
       return try Folder.resolved(".") + "/" + outbox.path
     }
     return try resolve(outbox, option: "outbox", for: use)
@@ -83,9 +103,9 @@ extension Settings {
     _ folder: FolderSetting, option: String, mode: mode_t = 0o777, for use: FolderUse
   ) throws -> String {
     let name = origins[option] ?? "--" + option
-    if use == .working && !folder.isNamed || use != .reading && create {
+    if use.isOwning && !folder.isNamed || use != .reading && create {
       do {
-        if use == .working, Self.isMissing(folder.path) { return try Folder.resolvedWhenCreated(folder.path) }
+        if use.isOwning, Self.isMissing(folder.path) { return try Folder.resolvedWhenCreated(folder.path) }
         try Folder.create(folder.path, mode: mode)
       } catch  where error.cause.isOfMachine && error.cause != .permission {
         throw error
@@ -170,7 +190,7 @@ extension Settings {
     if folder.isNamed {
       let question = option == "outbox" ? "is it mounted? " : ""
       return question
-        + (use == .working ? "--create would create it" : "\"darkroom run\" and \"watch\" create it with --create")
+        + (use.isOwning ? "--create would create it" : "\"darkroom run\" and \"watch\" create it with --create")
     }
     return "go to the folder where darkroom works, or name its \(option) with --\(option) or "
       + "DARKROOM_\(option.uppercased()); \"darkroom run\" would create one here"

@@ -1,10 +1,12 @@
 import System
+import Transfer
 
 /// An invalid command line, environment variable or configuration file.
 struct UsageError: Error, Sendable, Equatable, CustomStringConvertible {
   let description: String
 
-  init(_ description: String) { self.description = description }
+  /// - Parameter description: What is wrong; user names and passwords of URLs in it are replaced.
+  init(_ description: String) { self.description = SourceLocation.redacted(message: description) }
 
   /// An unknown name, such as `unknown option "--filter"; did you mean "--filters"?` For names that are too many to list.
   /// - Parameter prefix: The common prefix of all names; not compared.

@@ -35,7 +35,7 @@ struct FileRoot {
     let fullPath = given.utf8.first == UInt8(ascii: "/") ? given : path + "/" + given
     let beneath = refused.isEmpty ? lookUpBeneath(fullPath) : nil
     let found = beneath ?? uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC) }
-    guard found >= 0 else { throw Self.notFound(shown, errno, hint: location.webAddressHint) }
+    guard found >= 0 else { throw notFound(shown, errno, hint: location.webAddressHint) }
     defer { close(found) }
 
     if beneath == nil { try checkIsBeneath(found, shown: shown, notIn: refused) }
@@ -98,6 +98,18 @@ struct FileRoot {
     }
   }
 
+  /// The error of a path that cannot be looked up. Where the root itself is missing, a volume may not be mounted, and nothing is
+  /// known of the file.
+  private func notFound(_ shown: String, _ number: Int32, hint: String = "") -> TransferError {
+    do throws(SystemError) {
+      if number == ENOENT { _ = try FileStatus(of: path) }
+    } catch {
+      let message = "\(shown): the folder of --file-root is missing: \(path); is it mounted?"
+      return TransferError(.io, message, systemError: error.code, isOfSource: true)
+    }
+    return Self.notFound(shown, number, hint: hint)
+  }
+
   static func notFound(_ shown: String, _ number: Int32, hint: String = "") -> TransferError {
     // A missing permission is reported as such; other errors of the machine do not concern the file.
     let cause = ErrorCause(errno: number)
@@ -124,7 +136,7 @@ struct FileRoot {
   func openFolder(_ path: String, shown: String) throws(TransferError) -> OpenFolder {
     let fullPath = path.utf8.first == UInt8(ascii: "/") ? path : self.path + "/" + path
     let found = uninterrupted { Glibc.open(fullPath, O_PATH | O_CLOEXEC | O_DIRECTORY) }
-    guard found >= 0 else { throw Self.notFound(shown, errno) }
+    guard found >= 0 else { throw notFound(shown, errno) }
     defer { close(found) }
     try checkIsBeneath(found, shown: shown)
     do throws(SystemError) {

@@ -6,6 +6,7 @@ import TestSupport
 
 @testable import Model
 @testable import Operations
+@testable import Transfer
 
 @Suite(.blocking) struct DownloadCacheTests {
   private let fixture: CacheFixture
@@ -148,5 +149,21 @@ import TestSupport
     #expect(cache.source(try CacheFixture.key("a")) == source)
     #expect(try fixture.size(of: source.sha256) == 10)
     #expect(try fixture.files().incoming.isEmpty)
+  }
+
+  @Test func `a confirmed source keeps the validators of its bytes, and gets some if it has none`() {
+    func outcome(_ etag: String?) -> TransferOutcome {
+      TransferOutcome(
+        httpStatus: 304, validators: etag.map { Validators(etag: $0, lastModified: nil, urlDigest: "digest") },
+        mayBeStored: true, finalURL: "http://h/a.jpg", bytes: 0, received: 0, sha256: "", contentType: nil,
+        requests: RequestCount(), seconds: 0, answer: nil)
+    }
+    let known = CacheFixture.source("a")
+    // A server that compares dates only, and has another picture since.
+    #expect(known.confirmed(by: outcome("\"b\""), to: known.asked).validators == known.validators)
+    #expect(known.confirmed(by: outcome(nil), to: known.asked).validators == known.validators)
+    let without = CachedSource(
+      sha256: known.sha256, bytes: 1, finalURL: known.finalURL, validators: nil, asked: known.asked)
+    #expect(without.confirmed(by: outcome("\"b\""), to: known.asked).validators?.etag == "\"b\"")
   }
 }
