@@ -7,7 +7,7 @@ import Testing
 /// Other colour spaces are converted to sRGB as by Pillow's ImageCms, which uses littleCMS, with perceptual intent.
 @Suite struct ColourTests {
   /// Python that makes profiles (ICC.1:2022 § 7 to 10) and pictures.
-  private static let prelude = #"""
+  static let prelude = #"""
     from PIL import ImageCms
     fixed = lambda v: struct.pack('>i', round(v * 65536))
     def icc(kind, space, pcs, tags):
@@ -43,6 +43,7 @@ import Testing
         'adobe': matrix((.60974, .31111, .01947), (.20528, .62567, .06087), (.14919, .06322, .74457), power(2.19921875)),
         'prophoto': matrix((.79767, .28804, 0), (.13519, .71188, 0), (.03134, .00009, .82491), power(1.8)),
         'grey': icc(b'mntr', b'GRAY', b'XYZ ', [(b'wtpt', xyz(.9642, 1, .8249)), (b'kTRC', power(1.8))]),
+        'srgb-grey': icc(b'mntr', b'GRAY', b'XYZ ', [(b'wtpt', xyz(.9642, 1, .8249)), (b'kTRC', srgb_curve)]),
         'cmyk': cmyk(),
         'srgb': ImageCms.ImageCmsProfile(ImageCms.createProfile('sRGB')).tobytes(),
     }
@@ -131,14 +132,15 @@ import Testing
     "an sRGB profile changes nothing and is kept; one for other pixels or an invalid one is left out",
     arguments: [
       ("RGB", "profiles['srgb']", ImageFormat.png, true), ("RGB", "profiles['cmyk']", .png, false),
-      ("RGB", "bytes(200)", .png, false), ("L", "profiles['srgb']", .jpeg, false), ("L", "greys", .jpeg, true),
-      ("L", "greys", .png, true), ("L", "greys", .webp, false), ("RGB", "greys", .webp, false),
+      ("RGB", "bytes(200)", .png, false), ("L", "profiles['srgb']", .jpeg, false),
+      ("L", "profiles['srgb-grey']", .jpeg, true), ("L", "profiles['srgb-grey']", .png, true),
+      ("L", "profiles['srgb-grey']", .webp, false),
+      ("RGB", "profiles['srgb-grey']", .webp, false),
     ])
   func standard(_ mode: String, _ profile: String, _ format: ImageFormat, _ stays: Bool) throws {
     let fixture = try PassFixture()
     _ = try PassFixture.python(
       Self.prelude + """
-        greys = icc(b'mntr', b'GRAY', b'XYZ ', [(b'wtpt', xyz(.9642, 1, .8249)), (b'kTRC', srgb_curve)])
         picture('\(mode)').save(sys.argv[1], 'PNG', icc_profile=\(profile))
         """, [fixture.folder.file("in")])
     try fixture.pass(

@@ -4,14 +4,24 @@ import Testing
 @testable import Imaging
 
 @Suite struct MetadataTests {
-  /// Makes a picture with EXIF, XMP and a profile of several JPEG segments.
-  private static let make = """
-    exif = Image.Exif(); exif[0x010F] = 'Maker'; exif[0x8298] = 'Somebody'
-    profile = bytes(16) + b'RGB ' + bytes(16) + b'acsp' + np.random.default_rng(5).integers(0, 256, 150000).astype('u1').tobytes()
-    image = Image.open(sys.argv[1]).convert('RGB')
-    extra = {'xmp': b'<x:xmpmeta>darkroom</x:xmpmeta>'} if sys.argv[3] == 'JPEG' else {}
-    image.save(sys.argv[2], sys.argv[3], exif=exif, icc_profile=profile, **extra)
+  /// Python that makes a profile of sRGB, followed by random bytes, of `count` bytes.
+  private static let srgb = """
+    from PIL import ImageCms
+    def srgb(count):
+        profile = ImageCms.ImageCmsProfile(ImageCms.createProfile('sRGB')).tobytes()
+        extra = np.random.default_rng(5).integers(0, 256, count - len(profile)).astype('u1').tobytes()
+        return struct.pack('>I', count) + profile[4:] + extra
+
     """
+
+  /// Makes a picture with EXIF, XMP and a profile of several JPEG segments.
+  private static let make =
+    srgb + """
+      exif = Image.Exif(); exif[0x010F] = 'Maker'; exif[0x8298] = 'Somebody'
+      image = Image.open(sys.argv[1]).convert('RGB')
+      extra = {'xmp': b'<x:xmpmeta>darkroom</x:xmpmeta>'} if sys.argv[3] == 'JPEG' else {}
+      image.save(sys.argv[2], sys.argv[3], exif=exif, icc_profile=srgb(150040), **extra)
+      """
 
   @Test(
     "EXIF and profiles survive, also from one format to the other",
@@ -47,17 +57,17 @@ import Testing
     let fixture = try PassFixture()
     let (before, after) = (fixture.folder.file("in"), fixture.folder.file("out"))
     _ = try PassFixture.python(
-      """
-      exif = Image.Exif()
-      exif[0x010F] = 'Maker'; exif[0x8298] = 'Somebody'; exif[0x013B] = 'Me'; exif[0x0112] = 6
-      sets = b''.join(b'\\x1c' + bytes([2, n]) + struct.pack('>H', len(t)) + t for n, t in
-                      [(5, b'Title'), (80, b'By'), (116, b'Notice')])
-      resources = b'8BIM\\x03\\xed\\0\\0\\0\\0\\0\\x01x\\0' + b'8BIM\\x04\\x04\\0\\0' + struct.pack('>I', len(sets)) + sets
-      photoshop = b'Photoshop 3.0\\0' + resources
-      image = Image.open(sys.argv[1]).convert('RGB')
-      image.save(sys.argv[2], 'JPEG', exif=exif, xmp=b'<x tiff:Orientation="6"/>', icc_profile=bytes(16) + b'RGB ' + bytes(16) + b'acsp' + bytes(160),
-                 extra=b'\\xff\\xed' + struct.pack('>H', len(photoshop) + 2) + photoshop)
-      """, [PassFixture.sample("chelsea-small.png"), before])
+      Self.srgb + """
+        exif = Image.Exif()
+        exif[0x010F] = 'Maker'; exif[0x8298] = 'Somebody'; exif[0x013B] = 'Me'; exif[0x0112] = 6
+        sets = b''.join(b'\\x1c' + bytes([2, n]) + struct.pack('>H', len(t)) + t for n, t in
+                        [(5, b'Title'), (80, b'By'), (116, b'Notice')])
+        resources = b'8BIM\\x03\\xed\\0\\0\\0\\0\\0\\x01x\\0' + b'8BIM\\x04\\x04\\0\\0' + struct.pack('>I', len(sets)) + sets
+        photoshop = b'Photoshop 3.0\\0' + resources
+        image = Image.open(sys.argv[1]).convert('RGB')
+        image.save(sys.argv[2], 'JPEG', exif=exif, xmp=b'<x tiff:Orientation="6"/>', icc_profile=srgb(1000),
+                   extra=b'\\xff\\xed' + struct.pack('>H', len(photoshop) + 2) + photoshop)
+        """, [PassFixture.sample("chelsea-small.png"), before])
     try fixture.pass(before, to: after, recipe: "sepia(0.8)", options: OutputOptions(format: target, metadata: policy))
     let printed = try PassFixture.python(
       """
@@ -70,9 +80,9 @@ import Testing
       """, [after])
     let iptc = target == .jpeg ? (policy == .all ? "[5, 80, 116]" : "[80, 116]") : "[]"
     switch policy {
-    case .none: #expect(printed == "{} [] 0 200")
-    case .copyright: #expect(printed == "{315: 'Me', 33432: 'Somebody'} \(iptc) 0 200")
-    case .all: #expect(printed == "{271: 'Maker', 274: 1, 315: 'Me', 33432: 'Somebody'} \(iptc) 1 200")
+    case .none: #expect(printed == "{} [] 0 1000")
+    case .copyright: #expect(printed == "{315: 'Me', 33432: 'Somebody'} \(iptc) 0 1000")
+    case .all: #expect(printed == "{271: 'Maker', 274: 1, 315: 'Me', 33432: 'Somebody'} \(iptc) 1 1000")
     }
   }
 
@@ -181,9 +191,8 @@ import Testing
   func greyProfile(_ recipe: String, _ count: Int) throws {
     let fixture = try PassFixture()
     let printed = try fixture.compare(
-      make: """
-        profile = bytes(16) + b'GRAY' + bytes(16) + b'acsp' + bytes(180)
-        Image.new('L', (9, 9), 100).save(sys.argv[1], icc_profile=profile)
+      make: ColourTests.prelude + """
+        Image.new('L', (9, 9), 100).save(sys.argv[1], icc_profile=profiles['srgb-grey'])
         """,
       recipe: recipe, check: "print(int('icc_profile' in Image.open(sys.argv[2]).info))")
     #expect(printed == "\(count)")
@@ -193,11 +202,10 @@ import Testing
   func oversize() throws {
     let fixture = try PassFixture()
     let printed = try fixture.compare(
-      make: """
+      make: Self.srgb + """
         exif = Image.Exif(); exif[0x8298] = 'Somebody'; exif[0x010E] = 'd' * 70000
         packet = chunk(b'iTXt', b'XML:com.adobe.xmp\\0\\0\\0\\0\\0' + b'<x>' + b'p' * 70000 + b'</x>')
-        profile = bytes(16) + b'RGB ' + bytes(16) + b'acsp' + np.random.default_rng(5).integers(0, 256, 149960).astype('u1').tobytes()
-        Image.new('RGB', (9, 9)).save(sys.argv[1], exif=exif, icc_profile=profile)
+        Image.new('RGB', (9, 9)).save(sys.argv[1], exif=exif, icc_profile=srgb(150000))
         whole = open(sys.argv[1], 'rb').read()
         open(sys.argv[1], 'wb').write(whole[:33] + packet + whole[33:])
         """,

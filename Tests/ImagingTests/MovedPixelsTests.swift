@@ -130,9 +130,10 @@ import Testing
       #expect(pipeline.heldBytes == rows * 1_600_000, "\(recipe)")
     }
     // Another colour space is converted in a row as files have it.
+    var metadata = Metadata()
+    metadata.append(.pngColour(.gAMA, [0, 1, 0x86, 0xA0]))
     let pipeline = RowPipeline(
-      recipe: try Recipe(parsing: "brightness(2)"), source: layout, size: size,
-      colour: .gamma(100_000, chromaticities: nil), format: .png)
+      recipe: try Recipe(parsing: "brightness(2)"), source: layout, size: size, metadata: metadata, format: .png)
     #expect((800_000..<801_000).contains(pipeline.heldBytes))
   }
 }

@@ -35,6 +35,9 @@ extension Metadata {
   /// The metadata of a picture that has been converted to sRGB: without profiles and colour chunks.
   var withoutColourSpace: Metadata { removing(\.isColour) }
 
+  /// The metadata without a profile.
+  var withoutProfile: Metadata { removing { if case .icc = $0 { true } else { false } } }
+
   /// The metadata in which PNG's `cICP` is alone, or not there. It takes precedence over a profile and the other chunks (W3C PNG,
   /// third edition, § 4.3). But HDR is not mapped to what a screen shows: what is meant for readers without it is used instead, if
   /// there is something.

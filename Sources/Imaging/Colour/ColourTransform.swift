@@ -19,21 +19,29 @@ final class ColourTransform: @unchecked Sendable {  // immutable, and littleCMS 
 
   deinit { cmsDeleteTransform(handle) }
 
-  /// Creates a transform; nil when the colour space equals sRGB to within 1 of 255, or the profile is invalid or does not
-  /// apply to the pixels.
-  static func make(from colour: ColourSpace, _ pixels: Pixels) -> ColourTransform? {
-    guard let source = profile(of: colour, pixels) else { return nil }
+  /// Creates the transform of a colour space, unless it is sRGB or cannot be converted.
+  static func make(from colour: ColourSpace, _ pixels: Pixels) -> ColourConversion {
+    if colour == .sRGB { return .identity }
+    guard let source = profile(of: colour, pixels) else { return .unusable }
     defer { cmsCloseProfile(source) }
-    guard cmsGetColorSpace(source) == pixels.space, let target = pixels.target else { return nil }
+    guard embeddedClasses.contains(cmsGetDeviceClass(source)), cmsGetColorSpace(source) == pixels.space,
+      let target = pixels.target
+    else { return .unusable }
     defer { cmsCloseProfile(target) }
     let (from, to) = pixels.formats
     guard
       let handle = cmsCreateTransform(
         source, from, target, to, cmsUInt32Number(INTENT_PERCEPTUAL), pixels.flags)
-    else { return nil }
+    else { return .unusable }
     let transform = ColourTransform(handle)
-    return transform.isIdentity(pixels) ? nil : transform
+    return transform.isIdentity(pixels) ? .identity : .transform(transform)
   }
+
+  /// The classes of profiles that describe the colours of a picture: no device link, abstract or named colour profile
+  /// (ICC.1:2022 § 7.2.7).
+  private static let embeddedClasses = [
+    cmsSigInputClass, cmsSigDisplayClass, cmsSigOutputClass, cmsSigColorSpaceClass,
+  ]
 
   /// Converts packed pixels in place.
   func apply(to pixels: UnsafeMutableRawPointer, count: Int) {
@@ -144,6 +152,15 @@ extension ColourTransform.Pixels {
   }
 }
 
+/// The conversion of a colour space to sRGB.
+enum ColourConversion {
+  /// None: the colour space equals sRGB to within 1 of 255.
+  case identity
+  case transform(ColourTransform)
+  /// The profile is invalid or does not apply to the pixels, or littleCMS cannot make a transform from the colour space.
+  case unusable
+}
+
 /// Caches the last used transforms: creating one takes longer than converting a small picture.
 final class ColourTransformCache: Sendable {
   static let shared = ColourTransformCache()
@@ -151,7 +168,7 @@ final class ColourTransformCache: Sendable {
   private struct Entry {
     let colour: ColourSpace
     let pixels: ColourTransform.Pixels
-    let transform: ColourTransform?
+    let conversion: ColourConversion
   }
 
   /// The largest number of transforms; one for CMYK takes a megabyte.
@@ -159,21 +176,36 @@ final class ColourTransformCache: Sendable {
 
   private let entries = Mutex<[Entry]>([])
 
-  /// Returns the transform from a colour space to sRGB; nil when no conversion is needed.
-  func transform(from colour: ColourSpace, _ pixels: ColourTransform.Pixels) -> ColourTransform? {
-    if colour == .sRGB { return nil }
+  /// Returns the conversion of a colour space to sRGB.
+  func conversion(from colour: ColourSpace, _ pixels: ColourTransform.Pixels) -> ColourConversion {
+    if colour == .sRGB { return .identity }
     let cached = entries.withLock { entries -> Entry? in
       guard let index = entries.firstIndex(where: { $0.pixels == pixels && $0.colour == colour }) else { return nil }
       let entry = entries.remove(at: index)
       entries.append(entry)
       return entry
     }
-    if let cached { return cached.transform }
-    let transform = ColourTransform.make(from: colour, pixels)
+    if let cached { return cached.conversion }
+    let conversion = ColourTransform.make(from: colour, pixels)
     entries.withLock { entries in
-      entries.append(Entry(colour: colour, pixels: pixels, transform: transform))
+      entries.append(Entry(colour: colour, pixels: pixels, conversion: conversion))
       if entries.count > Self.capacity { entries.removeFirst() }
     }
-    return transform
+    return conversion
+  }
+}
+
+extension Metadata {
+  /// The transform of a picture's samples to sRGB, nil when none is needed, and the metadata of the samples after it. A
+  /// profile that is invalid or does not apply to the pixels is removed, and the colour space is that without it.
+  func conversion(of pixels: ColourTransform.Pixels) -> (transform: ColourTransform?, metadata: Metadata) {
+    let colour = colour
+    switch ColourTransformCache.shared.conversion(from: colour, pixels) {
+    case .identity: return (nil, self)
+    case .transform(let transform): return (transform, withoutColourSpace)
+    case .unusable:
+      guard case .profile = colour else { return (nil, self) }
+      return withoutProfile.conversion(of: pixels)
+    }
   }
 }

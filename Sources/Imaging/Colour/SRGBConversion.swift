@@ -3,17 +3,19 @@ final class SRGBConversion: RowFilter, @unchecked Sendable {  // used by one pas
   private let transform: ColourTransform
   private let packed: PackedRow
 
-  /// Creates a stage; nil when no conversion is needed. `stored` is the layout in the file, `working` that of the rows: the
-  /// rows of a grey picture may be coloured, with three equal channels.
-  init?(_ colour: ColourSpace, stored: PixelLayout, working: PixelLayout, width: Int) {
-    let pixels: ColourTransform.Pixels =
-      stored.isGrey
-      ? .grey(hasAlpha: working.hasAlpha, is16Bit: stored.is16Bit) : .colour(is16Bit: stored.is16Bit)
-    guard let transform = ColourTransformCache.shared.transform(from: colour, pixels) else { return nil }
+  /// Creates a stage with a transform of `pixels(stored:working:)`. `stored` is the layout in the file, `working` that of the
+  /// rows: the rows of a grey picture may be coloured, with three equal channels.
+  init(_ transform: ColourTransform, stored: PixelLayout, working: PixelLayout, width: Int) {
     self.transform = transform
     packed = PackedRow(
       width: width,
       layout: PixelLayout(isGrey: stored.isGrey, hasAlpha: working.hasAlpha, is16Bit: stored.is16Bit))
+  }
+
+  /// The pixels that the transform of a stage converts.
+  static func pixels(stored: PixelLayout, working: PixelLayout) -> ColourTransform.Pixels {
+    stored.isGrey
+      ? .grey(hasAlpha: working.hasAlpha, is16Bit: stored.is16Bit) : .colour(is16Bit: stored.is16Bit)
   }
 
   func heldBytes(of size: PictureSize, layout: PixelLayout) -> Int {
@@ -36,7 +38,13 @@ struct CMYKConversion {
   private let transform: ColourTransform?
 
   /// Creates a conversion of inverted CMYK, as written by Adobe: 0 is full ink, 255 none.
-  init(_ colour: ColourSpace) { transform = ColourTransformCache.shared.transform(from: colour, .cmyk) }
+  init(_ colour: ColourSpace) {
+    if case .transform(let transform) = ColourTransformCache.shared.conversion(from: colour, .cmyk) {
+      self.transform = transform
+    } else {
+      transform = nil
+    }
+  }
 
   /// Converts a row of 8-bit samples in place; the fourth sample becomes a filler.
   func apply(to row: PackedRow) {

@@ -107,24 +107,13 @@ struct Metadata: Sendable, Equatable {
     return result
   }
 
-  /// The metadata without colour profiles that are invalid or do not apply to grey or to coloured pixels, respectively.
-  func withoutMismatchedProfile(isGrey: Bool) -> Metadata {
-    removing { item in
-      guard case .icc(let profile) = item else { return false }
-      return !Self.applies(profile, isGrey: isGrey)
-    }
-  }
-
-  /// Whether there is a valid colour profile for grey pixels.
+  /// Whether there is a colour profile whose header says that it is for grey pixels.
   var hasGreyProfile: Bool {
-    items.contains { if case .icc(let profile) = $0 { Self.applies(profile, isGrey: true) } else { false } }
-  }
-
-  /// Whether a profile is valid and applies to grey or to coloured pixels, respectively.
-  private static func applies(_ profile: [UInt8], isGrey: Bool) -> Bool {
-    // The colour space is at bytes 16…19 of the header, the signature at 36…39 (ICC.1:2022 § 7.2).
-    profile.dropFirst(16).starts(with: (isGrey ? "GRAY" : "RGB ").utf8)
-      && profile.dropFirst(36).starts(with: "acsp".utf8)
+    items.contains { item in
+      guard case .icc(let profile) = item else { return false }
+      // The colour space is at bytes 16…19 of the header, the signature at 36…39 (ICC.1:2022 § 7.2).
+      return profile.dropFirst(16).starts(with: "GRAY".utf8) && profile.dropFirst(36).starts(with: "acsp".utf8)
+    }
   }
 }
 

@@ -100,9 +100,9 @@ package struct ImagePass: Sendable {
     for decoder: any RowDecoder, _ pipeline: RowPipeline, _ format: ImageFormat
   ) -> EncodeSettings {
     let size = pipeline.outputSize
-    var metadata = decoder.metadata.kept(options.metadata, size: size)
-    if pipeline.convertsColour { metadata = metadata.withoutColourSpace }
-    metadata = metadata.withoutMismatchedProfile(isGrey: pipeline.output.isGrey)
+    var metadata = pipeline.metadata.kept(options.metadata, size: size)
+    // A profile for grey does not apply to a coloured result.
+    if pipeline.output.isGrey != decoder.layout.isGrey { metadata = metadata.withoutProfile }
     let stored = pipeline.transposes ? decoder.chroma.transposed : decoder.chroma
     return EncodeSettings(
       info: ImageInfo(format: format, width: size.width, height: size.height), layout: pipeline.output,

@@ -8,21 +8,22 @@ struct RowPipeline {
   let stages: [any RowStage]
   /// The size of the picture before each stage, and after the last.
   let sizes: [PictureSize]
-  /// Whether the first stage converts another colour space to sRGB.
-  let convertsColour: Bool
+  /// The metadata of the source without a profile that is invalid or does not apply to its pixels, and without its colour
+  /// space if the first stage converts that to sRGB.
+  let metadata: Metadata
 
   /// Creates the pipeline of a recipe for the picture of a decoder.
   init(recipe: Recipe, source: any RowDecoder, format: ImageFormat) {
     self.init(
-      recipe: recipe, source: source.layout, size: source.size, orientation: source.metadata.orientation,
-      colour: source.metadata.colour, reductions: source.reductions, format: format)
+      recipe: recipe, source: source.layout, size: source.size, metadata: source.metadata,
+      reductions: source.reductions, format: format)
   }
 
-  /// Creates the pipeline of a recipe for a source with this layout, size, orientation and colour space, which can be
-  /// decoded at these reductions.
+  /// Creates the pipeline of a recipe for a source with this layout, size and metadata, which can be decoded at these
+  /// reductions.
   init(
-    recipe: Recipe, source: PixelLayout, size: PictureSize, orientation: Orientation = .upright,
-    colour: ColourSpace = .sRGB, reductions: [Int] = [], format: ImageFormat
+    recipe: Recipe, source: PixelLayout, size: PictureSize, metadata: Metadata = Metadata(), reductions: [Int] = [],
+    format: ImageFormat
   ) {
     let keepsGrey = source.isGrey && !recipe.filters.contains { $0.coloursGrey }
     let hasAlpha = source.hasAlpha || recipe.filters.contains { $0.makesTranslucent }
@@ -31,6 +32,7 @@ struct RowPipeline {
     output = PixelLayout(
       isGrey: keepsGrey && format.hasGrey, hasAlpha: !isOpaque && format.hasAlpha,
       is16Bit: source.is16Bit && format.has16Bit)
+    let orientation = metadata.orientation
     let reorient = Reorient(orientation: orientation)
     var filters = recipe.filters.map(\.stage)
     var eighths = 8
@@ -41,8 +43,12 @@ struct RowPipeline {
     }
     self.eighths = eighths
     let delivered = size.reduced(toEighths: eighths)
-    let conversion = SRGBConversion(colour, stored: source, working: working, width: delivered.width)
-    convertsColour = conversion != nil
+    let (transform, converted) = metadata.conversion(
+      of: SRGBConversion.pixels(stored: source, working: working))
+    self.metadata = converted
+    let conversion = transform.map { [working] transform in
+      SRGBConversion(transform, stored: source, working: working, width: delivered.width)
+    }
 
     // All changes of pixels, in order.
     stages = Self.keepingDepth(
