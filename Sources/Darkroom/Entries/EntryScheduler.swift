@@ -245,10 +245,16 @@ final class EntryScheduler {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     job.removeStarted(id.position)
     finished(id.run, job, at: entry.host, now)
+    if let other = entry.retryHost { forget(other, of: id.run, job) }
   }
 
   func finished(_ run: Int, _ job: JobEntries, at host: Int, _ now: Int) {
     hosts.finished(job: run, host: host, now: now)
+    forget(host, of: run, job)
+  }
+
+  /// Removes the numbers of a host at which a job has no entries left.
+  private func forget(_ host: Int, of run: Int, _ job: JobEntries) {
     // The numbers of the job's next host are kept. It may have been used as a mirror before its own entries.
     guard !hosts.has(job: run, at: host), job.hosts.upcoming?.host != host else { return }
     job.hosts.forget(host)
