@@ -122,15 +122,20 @@ extension JobIndex {
 
   /// Makes dependents of an entry with variants wait for all of them. Names of variants' results are not entries.
   func resolveVariants() throws {
-    let outputs = try database.all(
+    try database.execute("CREATE TABLE variant_outputs (claim TEXT PRIMARY KEY) STRICT, WITHOUT ROWID")
+    try database.run(
       """
       SELECT DISTINCT claim, entries.name FROM dependency_names JOIN claims USING (claim)
         JOIN entries ON entries.position = claims.position WHERE variant IS NOT NULL
       """
-    ) { (claim: $0.text(0) ?? "", name: $0.text(1) ?? "") }
-    for output in outputs where OutputName.claim(output.name) == output.claim {
-      try database.run("UPDATE dependency_names SET is_known = 2 WHERE claim = ?", [.text(output.claim)])
+    ) { row in
+      let (claim, name) = (row.text(0) ?? "", row.text(1) ?? "")
+      guard OutputName.claim(name) == claim else { return }
+      try database.run("INSERT INTO variant_outputs VALUES (?)", [.text(claim)])
     }
+    // One statement for all: there is no index of the claims of these names.
+    try database.run("UPDATE dependency_names SET is_known = 2 WHERE claim IN (SELECT claim FROM variant_outputs)")
+    try database.execute("DROP TABLE variant_outputs")
     try database.run(
       """
       INSERT OR IGNORE INTO dependencies
