@@ -380,8 +380,7 @@ package final class Darkroom {
     let change = jobs.suspension.update(locks: locks, now: now)
     if gate(now).suspendsQueues { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
     if change.began.contains(where: { if case .disk = $0 { true } else { false } }) { jobs.scheduler.dropPartials() }
-    for cause in change.began { observe(.paused(cause)) }
-    for cause in change.ended { observe(.causeGone(cause, remaining: jobs.suspension.pauses.description)) }
+    for event in change.events(in: jobs.suspension.pauses) { observe(event) }
     jobs.record(change, before: before)
   }
 

@@ -30,7 +30,7 @@ package struct ReportDelivery: Sendable {
   /// The head of the report, if this process has written it.
   package let head: ReportHead?
 
-  /// The warning that `--prune` has removed nothing; nil without one.
+  /// The warning that `--prune` has removed nothing, or not everything; nil without one.
   package var notPruned: String?
 
   /// The number of files that `--prune` has removed. Default: 0.

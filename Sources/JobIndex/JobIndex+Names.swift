@@ -20,24 +20,27 @@ extension JobIndex {
   /// names are final already. The others follow in this order: given names of which parts were replaced, names that
   /// requests had in the job's last run, derived names.
   /// - Returns: The first of the entries whose replaced name, or name in the last run, is taken by another entry.
-  package func settleNames() throws -> [NameClashes.Renamed] {
+  /// - Throws: `SQLiteError`; `CancellationError` soon after `isCancelled` returns true.
+  package func settleNames(isCancelled: () -> Bool = { false }) throws -> [NameClashes.Renamed] {
     var renamed: [NameClashes.Renamed] = []
-    try eachNamed("WHERE explicit = 2") { entry in
-      let name = try takeFreeName(for: entry)
+    if hasVariants { try prepareVariantSuffixes() }
+    try eachNamed("WHERE explicit = 2", isCancelled) { entry in
+      let name = try takeFreeName(for: entry, isCancelled)
       guard name != entry.name, renamed.count < ManifestWarning.reportLimit else { return }
       renamed.append(.init(cause: .replaced, position: entry.position, taken: entry.name, name: name))
     }
     if hasLastNames {
-      let lost = try settleLastNames(limit: ManifestWarning.reportLimit - renamed.count)
-      try eachNamed("JOIN unnamed USING (position) WHERE true") { entry in
-        let name = try takeFreeName(for: entry)
+      let lost = try settleLastNames(limit: ManifestWarning.reportLimit - renamed.count, isCancelled)
+      try eachNamed("JOIN unnamed USING (position) WHERE true", isCancelled) { entry in
+        let name = try takeFreeName(for: entry, isCancelled)
         guard let taken = lost[entry.position] else { return }
         renamed.append(.init(cause: .lastRun, position: entry.position, taken: taken, name: name))
       }
       try database.execute("DROP TABLE last_names; DROP TABLE unnamed")
     } else if hasDerivedNames {
-      try eachNamed("WHERE explicit = 0") { _ = try takeFreeName(for: $0) }
+      try eachNamed("WHERE explicit = 0", isCancelled) { _ = try takeFreeName(for: $0, isCancelled) }
     }
+    if hasVariants { try dropVariantSuffixes() }
     if hasDependencies { try resolveDependencies() }
     if isInMemory { return renamed }
     try database.execute("DROP TABLE claims")
@@ -48,7 +51,7 @@ extension JobIndex {
 
   /// Calls `body` with entries, in the manifest's order.
   /// - Parameter clause: The selection of entries, which ends in a condition that can be continued with `AND`.
-  private func eachNamed(_ clause: String, _ body: (Named) throws -> Void) throws {
+  private func eachNamed(_ clause: String, _ isCancelled: () -> Bool, _ body: (Named) throws -> Void) throws {
     var after = -1
     while true {
       let page = try database.all(
@@ -64,25 +67,33 @@ extension JobIndex {
       }
       guard let last = page.last else { return }
       after = last.position
-      for entry in page { try body(entry) }
+      for entry in page {
+        if isCancelled() { throw CancellationError() }
+        try body(entry)
+      }
     }
   }
 
   /// Gives an entry its name, or the first free one with a number.
-  private func takeFreeName(for entry: Named) throws -> String {
-    if entry.hasVariants { return try settleVariants(of: entry.name, first: entry.position) }
-    let name = try freeName(entry.name, for: entry.position)
+  private func takeFreeName(for entry: Named, _ isCancelled: () -> Bool) throws -> String {
+    if entry.hasVariants {
+      return try settleVariants(of: entry.name, first: entry.position, isCancelled: isCancelled)
+    }
+    let name = try freeName(entry.name, for: entry.position, isCancelled)
     if name != entry.name { try rename(entry.position, to: name) }
     return name
   }
 
-  private func freeName(_ name: String, for position: Int) throws -> String {
+  private func freeName(_ name: String, for position: Int, _ isCancelled: () -> Bool) throws -> String {
     let taken = OutputName.claim(name)
     if try claim(taken, for: position) == nil { return name }
     var suffix =
       try database.first(
         "SELECT suffix FROM claims WHERE claim = ?", [.text(taken)], row: { $0.integer(0) }) ?? 2
-    while try claim(OutputName.claim("\(name)-\(suffix)"), for: position) != nil { suffix += 1 }
+    while try claim(OutputName.claim("\(name)-\(suffix)"), for: position) != nil {
+      if isCancelled() { throw CancellationError() }
+      suffix += 1
+    }
     try database.run("UPDATE claims SET suffix = ? WHERE claim = ?", [.integer(suffix + 1), .text(taken)])
     return "\(name)-\(suffix)"
   }
@@ -117,12 +128,12 @@ extension JobIndex {
   /// order. Entries that get no name are inserted into the table `unnamed`.
   /// - Parameter limit: The most taken names that are returned.
   /// - Returns: The taken names, by the positions of the entries.
-  private func settleLastNames(limit: Int) throws -> [Int: String] {
+  private func settleLastNames(limit: Int, _ isCancelled: () -> Bool) throws -> [Int: String] {
     var lost: [Int: String] = [:]
     // Creating the index after the table is filled takes less time.
     try database.execute("CREATE INDEX last_names_by_request ON last_names (request)")
     var names = LastNames(database)
-    try eachNamed("WHERE explicit = 0") { entry in
+    try eachNamed("WHERE explicit = 0", isCancelled) { entry in
       if let request = entry.requestDigest, let name = try names.take(request) {
         if try take(name, for: entry) { return }
         if lost.count < limit { lost[entry.position] = name }

@@ -50,7 +50,7 @@ package struct Planner {
         }
         if filling.reader.problems.isEmpty || index.hasDependencies && !filling.lacksNames {
           if index.hasDerivedNames { try lastNames() }
-          filling.clashes.renamed = try index.settleNames()
+          filling.clashes.renamed = try index.settleNames(isCancelled: isCancelled)
         }
       }
       if filling.reader.problems.isEmpty { keys = try SharedKeys(of: index) }

@@ -108,6 +108,29 @@ import Testing
     #expect(pause?.reason == "until the backup is done")
   }
 
+  @Test func `many locks are one line of the log and one event, and status lists a thousand and counts the others`()
+    throws
+  {
+    let folders = try DarkroomFolders()
+    for number in 0..<1005 { try create(folders.inbox + "/\(number).lock") }
+    func pauses() throws -> [Substring] {
+      try folders.ask("status").expect(status: 0).output.split(separator: "\n").filter { $0.hasPrefix("paused: ") }
+    }
+    #expect(try pauses().count == 1001 && pauses().last == "paused: 5 more")
+    #expect(try folders.statusText().contains(#""pauses_total":1005"#))
+    let watch = try folders.start("watch", ["--json"])
+    let names = "0.lock, 1.lock, 10.lock, 100.lock, 1000.lock and 1000 more"
+    #expect(try watch.waitForLine(containing: "paused: " + names) != nil)
+    let listed = try eventually(pauses, is: { $0.last == "paused: 5 more" })
+    #expect(listed.count == 1001)
+    let status = try folders.statusText()
+    #expect(status.contains(#""running":true"#) && status.contains(#""pauses_total":1005"#))
+    let ended = try watch.stop()
+    #expect(ended.error.split(separator: "\n").count { $0.contains("paused: ") } == 1, "\(ended.error)")
+    #expect(ended.output.contains(#""event":"paused""#) && ended.output.contains(#""cause":"lock","locks":1005"#))
+    #expect(try JSONSchema.violations(of: Data(ended.output.utf8), name: "events.schema.json") == "")
+  }
+
   @Test func `with a lock in the middle what runs finishes and nothing starts`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let folders = try DarkroomFolders()

@@ -101,6 +101,23 @@ import Testing
     #expect(try files() == ["a.jpg", "c.png", "s/b.jpg"])
   }
 
+  @Test func `an error while results are removed is a warning, and no failure of the run`() throws {
+    #expect(try run(Self.three).status == 0)
+    let images = folders.outbox + "/job/images"
+    try folders.drop("job.json", #"{"a": "coffee.jpg"}"#)
+    let failed = try folders.run(["--prune"], injecting: "fsync:error=EIO", about: images)
+    let report = try folders.validReport("job")
+    let warnings = (report.warnings ?? []).filter { $0.code == "not-pruned" }
+    let start = "--prune may have left results of earlier runs that it should have removed, since \(images): "
+    #expect(warnings.count == 1 && warnings.first?.message.hasPrefix(start) == true, "\(warnings)")
+    #expect(failed.status == 0 && report.state == "succeeded" && failed.error.contains("job: warning: " + start))
+    // The next run says nothing any more.
+    let next = try run(#"{"a": "coffee.jpg", "d": "rocket.jpg"}"#)
+    #expect(next.status == 0 && !next.error.contains("--prune may"), "\(next.error)")
+    #expect(try folders.validReport("job").warnings == nil && files() == ["a.jpg", "d.jpg"])
+    try check()
+  }
+
   @Test func `it is said once in the log when something would have gone, and with --quiet not each night`() throws {
     func said(_ manifest: String, _ more: [String] = []) throws -> [String] {
       let lines = try run(manifest, ["--prune", "--accept-failures", "1000"] + more).error.split(separator: "\n")

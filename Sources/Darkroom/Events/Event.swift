@@ -41,8 +41,12 @@ package enum Event: Sendable {
   case jobEnded(JobSummary)
   /// The queues are suspended for an additional cause.
   case paused(PauseCause)
+  /// Many locks have appeared at once, none of which has an event of its own. `names` has a few of them.
+  case pausedByLocks(count: Int, names: String)
   /// A cause of the suspension has ended. `remaining` lists the others; it is empty when the queues are resumed.
   case causeGone(PauseCause, remaining: String)
+  /// Many locks are gone at once, as in `pausedByLocks` and `causeGone`.
+  case locksGone(count: Int, names: String, remaining: String)
   /// A new configuration is used.
   case configured
   /// The program was asked to stop, or the time of `--max-duration` has passed.

@@ -114,7 +114,11 @@ final class BackgroundWork {
         // What cannot be removed now is removed after a later run.
         try? history.prune(keeping: keepHistory, keepsLastGood: hasPages && outcome.state == .rejected)
         if obstacle == nil {
-          try? pruning?.prune(&file.pruned)
+          do {
+            try pruning?.prune(&file.pruned)
+          } catch  where mayWarn {
+            file.notPruned = "\(error)"
+          } catch {}
         } else if mayWarn, let pruning, (try? pruning.hasObsolete()) != false {
           file.notPruned = obstacle
         }

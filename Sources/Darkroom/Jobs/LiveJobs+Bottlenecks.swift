@@ -45,8 +45,9 @@ extension LiveJobs {
     sample.maxRate = configuration.transfer.maxRate
     sample.isLoopBusy = isLoopBusy
     let (backlogs, perHost) = (scheduler.hosts.backlogs(), configuration.transfer.perHost)
-    let pause = suspension.pauses.open(since: 0).min { ($0.began, $0.lock) < ($1.began, $1.lock) }
-      .map { Bottleneck(.pause, name: $0.lock.isEmpty ? $0.cause : $0.lock) }
+    let pause = suspension.pauses.oldest.map {
+      Bottleneck(.pause, name: $0.cause.lock.isEmpty ? $0.cause.kind : $0.cause.lock)
+    }
     // The run is changed in place: another reference to it or to the dictionary would cause a copy.
     for number in Array(table.runs.keys) where table.runs[number]?.bottlenecks != nil {
       sample.own = own[number] ?? .init()

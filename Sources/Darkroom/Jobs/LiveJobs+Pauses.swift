@@ -9,12 +9,7 @@ extension LiveJobs {
   /// - Parameter before: The pauses before the change.
   func record(_ change: PauseTracker.Change, before: [LedgerPause]) {
     guard !change.began.isEmpty || !change.ended.isEmpty else { return }
-    let now = Clock.wallMilliseconds
-    var pauses = suspension.pauses.open(since: 0)
-    for var pause in before where change.ended.contains(where: { $0.kind == pause.cause && $0.lock == pause.lock }) {
-      pause.ended = now
-      pauses.append(pause)
-    }
+    let pauses = suspension.pauses.open(since: 0) + change.ended(of: before, at: Clock.wallMilliseconds)
     delivery.record(runs.keys.flatMap { run in pauses.compactMap { table.runs[run]?.record($0) } })
   }
 

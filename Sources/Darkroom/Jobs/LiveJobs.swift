@@ -186,7 +186,8 @@ final class LiveJobs {
       if case .unfinished(let job) = request.source {
         request.isUnwanted = runs[run]?.known.unwanted != nil || table.queue.isCancelled(job)
       }
-      work.plan(request, run: run, during: request.isAccepted ? [] : suspension.pauses.open(since: 0))
+      let pauses = request.isAccepted ? [] : suspension.pauses.open(since: 0).prefix(PauseLog.totalLimit)
+      work.plan(request, run: run, during: Array(pauses))
     case .add(let run, let entries, let transfers): flow.add(run, entries, transfers: transfers)
     case .close(let run, let entries, let plan):
       flow.close(run, entries, sparing: plan)

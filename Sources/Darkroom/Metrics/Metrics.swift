@@ -63,6 +63,8 @@ struct Metrics: Equatable {
     case .notification(_, let result): notifications[result.name, default: 0] += 1
     case .paused(let cause): pauses[cause.kind, default: Pause()].add(1, now: now)
     case .causeGone(let cause, _): pauses[cause.kind, default: Pause()].add(-1, now: now)
+    case .pausedByLocks(let count, _): pauses[PauseCause.lockKind, default: Pause()].add(count, now: now)
+    case .locksGone(let count, _, _): pauses[PauseCause.lockKind, default: Pause()].add(-count, now: now)
     default: break
     }
   }

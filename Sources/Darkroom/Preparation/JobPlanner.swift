@@ -233,7 +233,7 @@ struct JobPlanner: Sendable {
     findings.warnings += manifest.list?.manifestWarnings ?? []
     let mayWarn = !findings.warnings.isEmpty || configuration.prune && earlier.hasOutputs
     let reported = mayWarn ? reportedWarnings(of: lastRun, in: run.folder) : []
-    earlier.wasNotPruned = reported.contains { $0.hasPrefix(ReportWarning.notPrunedStart) }
+    earlier.wasNotPruned = reported.contains(where: ReportWarning.isNotPruned)
     if configuration.shared != nil, job.state == .accepted, findings.problems.isEmpty {
       let rows = EarlierRows(run: run, ledger: ledger, index: index)
       // What `take` commits at its end tells that both have been done.

@@ -63,7 +63,7 @@ package final class ShardClaim: Sendable {
   ///   - timeout: After how many seconds without a renewal a claim is given up, unless its holder has named a longer time.
   ///   - isLocked: Whether a process has the lock of the shard's records: then it lives, however old its claim is. Default: no.
   ///   - now: The time of the file server, as `serverTime`. Called only when somebody has a claim.
-  /// - Throws: `SystemError`.
+  /// - Throws: `SystemError`, also for a claim that is followed by no number.
   package static func take(
     _ path: String, timeout: Double, isLocked: () throws(SystemError) -> Bool = { () throws(SystemError) in false },
     now: () throws(SystemError) -> Double
@@ -79,6 +79,10 @@ package final class ShardClaim: Sendable {
         if try isLocked() { return .held(last.held, isLocked: true) }
       }
       let number = (last?.held.number ?? 0) + 1
+      guard number < Int.max else {
+        let why = "no claim can follow its number; remove it, if no process does the shard"
+        throw SystemError(why, "\(path)/\(name(number - 1))", code: EEXIST)
+      }
       let file: OpenFile
       do throws(SystemError) {
         file = try folder.create(file: name(number), mode: 0o644)

@@ -132,10 +132,13 @@ extension ShardPlan.SharedHost {
 }
 
 extension ShardPlan.SharedHost.Share {
+  /// As `--per-host` limits them.
+  private static let possibleDownloads = 1...1024
+
   fileprivate init?(_ json: JSONValue) {
-    guard let shard = json["shard"]?.integer, let downloads = json["downloads"]?.integer, downloads > 0 else {
-      return nil
-    }
+    guard let shard = json["shard"]?.integer, let downloads = json["downloads"]?.integer,
+      Self.possibleDownloads.contains(downloads)
+    else { return nil }
     self.init(shard: shard, downloads: downloads)
   }
 }

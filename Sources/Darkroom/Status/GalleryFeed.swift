@@ -77,7 +77,7 @@ final class GalleryFeed {
   private func page(_ jobs: LiveJobs, _ status: Status) -> OutboxPage {
     var page = OutboxPage()
     page.hasRuns = !jobs.runs.isEmpty
-    page.paused = status.pauses.isEmpty ? nil : status.pauses.map(\.description).joined(separator: ", ")
+    page.paused = status.pauses.isEmpty ? nil : status.pausedText
     let started = Dictionary(
       jobs.runs.values.compactMap { run in run.accepted.map { ($0.job.runID, $0.manifest.accepted) } },
       uniquingKeysWith: { first, _ in first })

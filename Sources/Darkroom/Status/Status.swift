@@ -234,10 +234,19 @@ package struct Status: Sendable, Equatable, Codable {
   /// Hosts in use that have rules, at most `hostLimit`; nil when there are none.
   package var ruled_hosts: [RuledHost]?
   package var ruled_hosts_total: Int?
+  /// What pauses the queues, at most `listLimit`: what began first.
   package var pauses: [Pause] = []
+  /// nil when nothing does.
+  package var pauses_total: Int?
   /// Ignored files and folders in the inbox, at most `listLimit`.
   package var ignored: [Ignored] = []
   package var ignored_total = 0
+
+  /// The pauses in words, and the number of those that are not listed.
+  var pausedText: String {
+    let more = (pauses_total ?? 0) - pauses.count
+    return pauses.map(\.description).joined(separator: ", ") + (more > 0 ? " and \(more) more" : "")
+  }
 
   /// The status as JSON on one line.
   package var text: String {

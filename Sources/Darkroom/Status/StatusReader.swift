@@ -184,7 +184,8 @@ package struct StatusReader {
       (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
       return status
     }
-    status.pauses = Self.pauses(scan, in: inbox.folder)
+    let pauses = Self.pauses(scan, in: inbox.folder)
+    if !pauses.isEmpty { (status.pauses, status.pauses_total) = (Array(pauses.prefix(Status.listLimit)), pauses.count) }
     status.ignored = scan.ignored.prefix(Status.listLimit).map { Status.Ignored($0) }
     status.ignored_total = scan.ignored.count
     let stuck = (written?.waits ?? []).filter { wait in

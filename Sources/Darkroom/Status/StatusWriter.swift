@@ -136,11 +136,7 @@ final class StatusWriter {
       status.ruled_hosts = ruled.hosts.map { Status.RuledHost(host: $0.name, rules: $0.patterns) }
       status.ruled_hosts_total = ruled.total
     }
-    status.pauses = jobs.suspension.pauses.open(since: 0).map {
-      Status.Pause(
-        cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason,
-        since: JSONValue.time($0.began).string)
-    }
+    status.add(jobs.suspension.pauses.open(since: 0))
     status.ignored = ignored.prefix(Status.listLimit).map { Status.Ignored($0) }.sorted { $0.file < $1.file }
     status.ignored_total = ignored.count
     return status
@@ -148,6 +144,20 @@ final class StatusWriter {
 }
 
 extension Status {
+  /// Adds the pauses that hold now. Of too many, those that began first are listed.
+  mutating func add(_ open: [LedgerPause]) {
+    guard !open.isEmpty else { return }
+    let listed =
+      open.count > Status.listLimit
+      ? open.sorted { ($0.began, $0.lock) < ($1.began, $1.lock) }.prefix(Status.listLimit) : open[...]
+    pauses = listed.map {
+      Pause(
+        cause: $0.cause, lock: $0.lock.isEmpty ? nil : $0.lock, reason: $0.reason,
+        since: JSONValue.time($0.began).string)
+    }
+    pauses_total = open.count
+  }
+
   fileprivate mutating func addClosedHosts(_ scheduler: EntryScheduler) {
     let closed = scheduler.hosts.closedHosts
     guard !closed.isEmpty else { return }

@@ -9,12 +9,14 @@ package enum PauseCause: Sendable, Hashable {
   case memory(reason: String)
 
   /// The names of the kinds of causes.
-  static let kinds = ["lock", "disk", "memory"]
+  static let kinds = [lockKind, "disk", "memory"]
+
+  package static let lockKind = "lock"
 
   /// The name of the kind of cause in reports.
   package var kind: String {
     switch self {
-    case .lock: "lock"
+    case .lock: Self.lockKind
     case .disk: "disk"
     case .memory: "memory"
     }

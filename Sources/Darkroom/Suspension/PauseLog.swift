@@ -13,30 +13,51 @@ struct PauseLog: Equatable {
   /// How many pauses a run has at most.
   static let totalLimit = 1000
 
+  private struct Key: Hashable {
+    let cause: String
+    let lock: String
+  }
+
+  private struct Logged: Equatable {
+    /// The number of pauses that were logged before it.
+    let number: Int
+    var pause: LedgerPause
+  }
+
+  /// By their beginning, apart for each cause and lock: there may be many locks, of which one begins or ends.
+  private var logged: [Key: [Logged]] = [:]
+
+  private var count = 0
+
   /// By their beginning.
-  private(set) var pauses: [LedgerPause] = []
+  var pauses: [LedgerPause] {
+    logged.values.joined().sorted { ($0.pause.began, $0.number) < ($1.pause.began, $1.number) }.map(\.pause)
+  }
 
   /// Adds a pause, or its end.
   /// - Returns: The pause as it is now, with the beginning under which the ledger has it; nil when it is left out.
   mutating func record(_ pause: LedgerPause) -> LedgerPause? {
-    let same = pauses.indices.filter { (pauses[$0].cause, pauses[$0].lock) == (pause.cause, pause.lock) }
-    if let place = same.first(where: { pauses[$0].began == pause.began }) {
-      pauses[place] = pause
+    let key = Key(cause: pause.cause, lock: pause.lock)
+    let same = logged[key] ?? []
+    if let index = same.firstIndex(where: { $0.pause.began == pause.began }) {
+      logged[key]?[index].pause = pause
       return pause
     }
-    guard let place = same.last(where: { pauses[$0].began < pause.began }),
-      Self.isClose(pauses[place], pause) || same.count >= Self.limit
+    guard let index = same.lastIndex(where: { $0.pause.began < pause.began }),
+      Self.isClose(same[index].pause, pause) || same.count >= Self.limit
     else {
-      guard pauses.count < Self.totalLimit else { return nil }
-      let place = pauses.firstIndex { $0.began > pause.began } ?? pauses.endIndex
-      pauses.insert(pause, at: place)
+      guard count < Self.totalLimit else { return nil }
+      let index = same.firstIndex { $0.pause.began > pause.began } ?? same.endIndex
+      logged[key, default: []].insert(Logged(number: count, pause: pause), at: index)
+      count += 1
       return pause
     }
-    let last = pauses[place]
-    pauses[place] = LedgerPause(
+    let last = same[index].pause
+    let longer = LedgerPause(
       cause: last.cause, lock: last.lock, reason: pause.reason ?? last.reason, began: last.began,
       ended: pause.ended.map { max($0, last.ended ?? $0) })
-    return pauses[place]
+    logged[key]?[index].pause = longer
+    return longer
   }
 
   private static func isClose(_ last: LedgerPause, _ next: LedgerPause) -> Bool {

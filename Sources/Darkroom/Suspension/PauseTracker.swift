@@ -6,10 +6,23 @@ struct PauseTracker {
   struct Change: Sendable, Equatable {
     var began: [PauseCause] = []
     var ended: [PauseCause] = []
+
+    /// The pauses that have ended, of those before the change.
+    func ended(of before: [LedgerPause], at now: Int) -> [LedgerPause] {
+      let keys = Set(ended.map { PauseTracker.key($0.kind, $0.lock) })
+      return before.filter { keys.contains(PauseTracker.key($0.cause, $0.lock)) }.map { pause in
+        var pause = pause
+        pause.ended = now
+        return pause
+      }
+    }
   }
 
   /// The causes that hold now, and since when.
   private var current: [String: (cause: PauseCause, since: Int)] = [:]
+
+  /// The cause that has held for the longest time, of those that began at once the first by its lock's name.
+  private(set) var oldest: (cause: PauseCause, since: Int)?
 
   /// The last pauses that have ended, for jobs that were not live meanwhile: at most 32.
   private var past: [LedgerPause] = []
@@ -19,11 +32,17 @@ struct PauseTracker {
   /// Whether there is a cause, and none of another kind.
   func isPaused(onlyBy kind: String) -> Bool { isPaused && current.values.allSatisfy { $0.cause.kind == kind } }
 
+  /// Whether a cause holds that is no lock.
+  func isPaused(by cause: PauseCause) -> Bool { current[Self.key(cause)] != nil }
+
   /// The causes that hold now, in words: a few, and how many more.
-  var description: String {
-    let causes = current.values.map(\.cause.description).sorted()
-    let shown = causes.prefix(Self.shownCauses).joined(separator: ", ")
-    return causes.count > Self.shownCauses ? "\(shown) and \(causes.count - Self.shownCauses) more" : shown
+  var description: String { Self.words(for: current.values.map(\.cause)) }
+
+  /// Causes in words: a few, and how many more.
+  static func words(for causes: [PauseCause]) -> String {
+    let causes = causes.map(\.description).sorted()
+    let shown = causes.prefix(shownCauses).joined(separator: ", ")
+    return causes.count > shownCauses ? "\(shown) and \(causes.count - shownCauses) more" : shown
   }
 
   private static let shownCauses = 5
@@ -46,6 +65,7 @@ struct PauseTracker {
         change.began.append(cause)
       }
     }
+    oldest = current.values.min(by: Self.isOlder)
     return change
   }
 
@@ -67,13 +87,49 @@ struct PauseTracker {
   /// Takes over the beginning of a pause that held before.
   /// - Returns: Whether its cause holds now.
   mutating func adopt(_ pause: LedgerPause) -> Bool {
-    let key = pause.cause + "/" + pause.lock
+    let key = Self.key(pause.cause, pause.lock)
     guard let held = current[key] else { return false }
-    current[key] = (held.cause, min(held.since, pause.began))
+    let longer = (cause: held.cause, since: min(held.since, pause.began))
+    current[key] = longer
+    if let last = oldest, Self.isOlder(longer, last) { oldest = longer }
     return true
   }
 
-  private static func key(_ cause: PauseCause) -> String { cause.kind + "/" + cause.lock }
+  private static func isOlder(_ one: (cause: PauseCause, since: Int), _ other: (cause: PauseCause, since: Int)) -> Bool
+  {
+    (one.since, one.cause.lock) < (other.since, other.cause.lock)
+  }
+
+  private static func key(_ cause: PauseCause) -> String { key(cause.kind, cause.lock) }
+
+  private static func key(_ kind: String, _ lock: String) -> String { kind + "/" + lock }
+}
+
+extension PauseTracker.Change {
+  /// The most locks that are reported one by one when they appear, or are gone, at once.
+  static let singleLocks = 10
+
+  /// The events that report the change.
+  /// - Parameter pauses: The pauses after the change.
+  func events(in pauses: PauseTracker) -> [Event] {
+    let (begun, over) = (Self.grouped(began), Self.grouped(ended))
+    var events: [Event] = []
+    if let locks = begun.locks { events.append(.pausedByLocks(count: locks.count, names: locks.names)) }
+    events += begun.single.map(Event.paused)
+    if ended.isEmpty { return events }
+    let remaining = pauses.description
+    if let locks = over.locks {
+      events.append(.locksGone(count: locks.count, names: locks.names, remaining: remaining))
+    }
+    return events + over.single.map { .causeGone($0, remaining: remaining) }
+  }
+
+  /// - Returns: The locks, if there are many, and the causes that are reported one by one.
+  private static func grouped(_ causes: [PauseCause]) -> (locks: (count: Int, names: String)?, single: [PauseCause]) {
+    let locks = causes.filter { $0.kind == PauseCause.lockKind }
+    guard locks.count > singleLocks else { return (nil, causes) }
+    return ((locks.count, PauseTracker.words(for: locks)), causes.filter { $0.kind != PauseCause.lockKind })
+  }
 }
 
 /// A clock that stops during pauses, in milliseconds.

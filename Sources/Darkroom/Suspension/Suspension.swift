@@ -86,7 +86,7 @@ extension Gate {
   ///   - now: Seconds of the monotonic clock.
   init(_ suspension: Suspension, stop: Stop?, now: Double) {
     // A want of space, or a failure of the machine.
-    let hasDiskCause = suspension.pauses.open(since: 0).contains { $0.cause == PauseCause.disk(reason: "").kind }
+    let hasDiskCause = suspension.pauses.isPaused(by: .disk(reason: ""))
     self.init(
       stop: stop, isPaused: suspension.pauses.isPaused, isShortOfMemory: suspension.memory.isScarce,
       allowsOne: suspension.allowsOne, isShortOfSpace: hasDiskCause || suspension.space.awaitsRoom,

@@ -31,8 +31,9 @@ extension Event {
     case .jobReplaced: "job-replaced"
     case .jobCancelled: "job-cancelled"
     case .jobEnded: "job-ended"
-    case .paused: "paused"
-    case .causeGone(_, let remaining): remaining.isEmpty ? "resumed" : "pause-cause-gone"
+    case .paused, .pausedByLocks: "paused"
+    case .causeGone(_, let remaining), .locksGone(_, _, let remaining):
+      remaining.isEmpty ? "resumed" : "pause-cause-gone"
     case .configured: "configured"
     case .stopping: "stopping"
     case .jobLeft: "job-left"
@@ -82,6 +83,8 @@ extension Event {
         "cause": .string(cause.kind), "lock": cause.lock.isEmpty ? nil : .string(cause.lock),
         "reason": cause.reason.map { .string($0) },
       ])
+    case .pausedByLocks(let count, _), .locksGone(let count, _, _):
+      .object(["cause": .string(PauseCause.lockKind), "locks": .integer(count)])
     case .workerLost(let job, let name, let why, let workers):
       .object([
         "job": job.map { .string($0) }, "name": name.map { .string($0) }, "why": .string(why),

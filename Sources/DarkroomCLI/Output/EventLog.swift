@@ -89,6 +89,10 @@ struct EventLog {
     case .causeGone(let cause, let remaining):
       return line(
         .info, remaining.isEmpty ? "resumed: \(cause.end)" : "\(cause.end); still paused: \(remaining)")
+    case .pausedByLocks(_, let names): return line(.info, "paused: \(names)")
+    case .locksGone(_, let names, let remaining):
+      return line(
+        .info, remaining.isEmpty ? "resumed: \(names) are gone" : "\(names) are gone; still paused: \(remaining)")
     case .jobEnded(let summary): return lines(for: summary, name)
     }
   }

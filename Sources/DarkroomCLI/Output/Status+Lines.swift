@@ -89,7 +89,9 @@ extension Status {
 
   /// - Parameter shown: Formats a time.
   func pauseLines(_ shown: (String) -> String) -> [String] {
-    pauses.map { "paused: \($0.description)" + ($0.since.map { " since \(shown($0))" } ?? "") }
+    var lines = pauses.map { "paused: \($0.description)" + ($0.since.map { " since \(shown($0))" } ?? "") }
+    if let total = pauses_total, total > pauses.count { lines.append("paused: \(total - pauses.count) more") }
+    return lines
   }
 
   var ignoredLines: [String] {

@@ -25,7 +25,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
   /// Called when the file system refuses to set the permissions of the manifest. Default: does nothing.
   package var accessRefused: @Sendable (SystemError) -> Void = { _ in }
 
-  /// Why `--prune` removes nothing; nil when it does, is not given, or has nothing to remove.
+  /// Why `--prune` removes nothing, or not everything; nil when it does, is not given, or has nothing to remove.
   package var notPruned: String?
 
   /// The number of files that `--prune` has removed. Default: 0.
@@ -96,7 +96,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     page?.place()
     var report = try ReportDelivery(
       run: run, manifest: manifest, outcome: outcome, documents: documents, head: head, notices: notices(body))
-    report.notPruned = notPruned.map(ReportWarning.notPruned)
+    report.notPruned = pruningWarning
     report.pruned = pruned
     return report
   }
@@ -194,6 +194,8 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     return try delivery(of: file, staged: name)
   }
 
+  private var pruningWarning: String? { notPruned.map { ReportWarning.notPruned($0, pruned: pruned) } }
+
   private func head(with page: FinalPage?) throws -> ReportHead {
     let obstacle = page?.obstacle.map { obstacle in
       ReportWarning(
@@ -203,7 +205,7 @@ package struct ReportFile: @unchecked Sendable {  // the index has one owner at 
     let damaged = outcome.damaged.map {
       ReportWarning(code: .damagedPictures, message: $0.message, location: "entries[\($0.position)]")
     }
-    let kept = notPruned.map { ReportWarning(code: .notPruned, message: ReportWarning.notPruned($0), location: "") }
+    let kept = pruningWarning.map { ReportWarning(code: .notPruned, message: $0, location: "") }
     return ReportHead(
       run: run, manifest: manifest, outcome: outcome, pauses: pauses,
       warnings: try manifestWarnings.map(ReportWarning.init) + sameSources()

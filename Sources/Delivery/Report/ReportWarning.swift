@@ -12,14 +12,23 @@ package struct ReportWarning: Sendable, Equatable {
     case damagedPictures = "damaged-pictures"
     /// Another file has the name of the job's page.
     case pageObstacle = "page-obstacle"
-    /// `--prune` has removed nothing.
+    /// `--prune` has removed nothing, or not everything.
     case notPruned = "not-pruned"
   }
 
-  /// The beginning of the message that `--prune` has removed nothing; its cause follows.
-  package static let notPrunedStart = "--prune has removed no results of earlier runs, since "
+  /// The beginnings of the messages that `--prune` has removed nothing, or not everything; the cause follows.
+  private static let (nothingPruned, partlyPruned) = (
+    "--prune has removed no results of earlier runs, since ",
+    "--prune may have left results of earlier runs that it should have removed, since "
+  )
 
-  static func notPruned(_ why: String) -> String { notPrunedStart + why }
+  /// - Parameter pruned: The number of files that were removed nevertheless.
+  static func notPruned(_ why: String, pruned: Int) -> String { (pruned > 0 ? partlyPruned : nothingPruned) + why }
+
+  /// Whether a message is one of `notPruned`.
+  package static func isNotPruned(_ message: String) -> Bool {
+    message.hasPrefix(nothingPruned) || message.hasPrefix(partlyPruned)
+  }
 
   /// For people.
   let message: String

@@ -125,6 +125,15 @@ import Testing
     #expect(values()["darkroom_paused_seconds_total{cause=\"lock\"}"] == 0)
   }
 
+  @Test mutating func `locks that are reported together are counted each`() {
+    add(.paused(.lock(Lock(name: "a.lock", path: "/nowhere"))), now: 1000)
+    add(.pausedByLocks(count: 12, names: ""), now: 2000)
+    func locks() -> Double? { values(now: 9000)["darkroom_pause_causes{cause=\"lock\"}"] }
+    #expect(locks() == 13)
+    add(.locksGone(count: 12, names: "", remaining: "a.lock"), now: 3000)
+    #expect(locks() == 1)
+  }
+
   @Test mutating func `gauges are those of the status`() {
     status.jobs = ["running", "running", "waiting"].map { .init(job: $0, run_id: "", state: $0) }
     for (job, host) in [(0, "a"), (1, "a"), (2, "b")] {

@@ -1,10 +1,13 @@
+import CSQLite
 import Foundation
+import Imaging
 import Manifests
 import Scheduling
 import Testing
 import TestSupport
 
 @testable import Darkroom
+@testable import Database
 @testable import JobIndex
 @testable import Model
 @testable import Planning
@@ -167,6 +170,39 @@ import TestSupport
   private func end(_ position: Int, _ jobs: ScheduledJobs) {
     jobs.finish(position)
     jobs.scheduler.dependencyEnded(PhotoRecord.ID(run: 1, position: position), hasSucceeded: true)
+  }
+
+  @Test("the work for names of variants' results does not grow with the square of their number")
+  func namesOfVariants() throws {
+    let count = 5000
+    let index = try JobIndex(creating: .memory)
+    // Counts thousands of instructions of SQLite's machine.
+    var work = 0
+    try withUnsafeMutablePointer(to: &work) { work in
+      sqlite3_progress_handler(
+        index.database.connection, 1000,
+        { work in
+          work?.assumingMemoryBound(to: Int.self).pointee += 1
+          return 0
+        }, work)
+      defer { sqlite3_progress_handler(index.database.connection, 0, nil, nil) }
+      try index.fill {
+        for position in 0..<count {
+          try index.insert(
+            Entry(
+              position: position, variant: "x", firstRow: position, urls: ["http://h/a"], name: "e\(position).x",
+              isNameExplicit: true, recipe: .none, options: OutputOptions(), priority: .normal))
+          _ = try index.claim("e\(position)", for: position)
+          _ = try index.claim("e\(position).x", for: position)
+        }
+        for position in 0..<count { try index.insert(after: ["E\(position).X"], of: count + position) }
+        _ = try index.settleNames()
+      }
+    }
+    let unknown = try index.unknownDependencies(limit: .max)
+    #expect(unknown.map(\.position) == Array(count..<2 * count) && unknown.allSatisfy(\.isOfVariant))
+    // Each entry takes hundreds. If each looked at all others, it would be tens of thousands.
+    #expect(work < 2 * count, "\(work)")
   }
 
   @Test func `an index that is used again has no results and failures of a job before`() throws {

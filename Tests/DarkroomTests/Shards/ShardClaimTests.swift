@@ -75,6 +75,22 @@ import Testing
     #expect(try take()?.renew() == true)
   }
 
+  @Test func `a claim that no other can follow is an error that names its file`() throws {
+    let name = "claim-\(Int.max - 1)"
+    _ = try folder.write(#"{"timeout":1,"machine":""}"#, as: name)
+    #expect(try take(timeout: 40) == nil, "its holder may take so long")
+    try age(name, seconds: 50)
+    let error = try #require(throws: SystemError.self) { try take() }
+    #expect(error.path == folder.file(name) && error.cause == .occupied, "\(error)")
+    #expect(error.description.contains("remove it, if no process does the shard"), "\(error)")
+    #expect(try folder.names().filter { !$0.hasPrefix(".") } == [name])
+    try FileManager.default.removeItem(atPath: folder.file(name))
+    _ = try folder.write(#"{"machine":""}"#, as: "claim-\(Int.max - 2)")
+    try age("claim-\(Int.max - 2)", seconds: 50)
+    #expect(try take()?.renew() == true)
+    #expect(try folder.names().filter { !$0.hasPrefix(".") } == [name])
+  }
+
   @Test func `a claim that was renewed too late is lost`() throws {
     let claim = try #require(try take(timeout: 0))
     #expect(!claim.renew())

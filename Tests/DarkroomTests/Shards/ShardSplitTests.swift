@@ -237,6 +237,16 @@ import Transfer
     #expect(try ShardPlan(JSONValue(parsing: plan.json.text)) == plan)
   }
 
+  @Test(arguments: [0, -1, 1025, Int.max])
+  func `a plan with shares of downloads that no option allows is no plan`(downloads: Int) throws {
+    let text = try split(Self.list(["a.example": 100]), count: 4, perHost: 4, rules: HostRules()).json.text
+    let changed = text.replacing(#""downloads":1}"#, with: #""downloads":\#(downloads)}"#, maxReplacements: 1)
+    #expect(changed != text)
+    #expect(try ShardPlan(JSONValue(parsing: changed)) == nil)
+    let most = text.replacing(#""downloads":1}"#, with: #""downloads":1024}"#)
+    #expect(try ShardPlan(JSONValue(parsing: most))?.shared.first?.shares.first?.downloads == 1024)
+  }
+
   @Test func `a rule for a host decides into how many parts it may be cut`() throws {
     var rules = HostRules()
     var (few, slow) = (

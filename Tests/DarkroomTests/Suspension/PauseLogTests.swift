@@ -62,6 +62,14 @@ import Testing
     #expect(log.pauses.map(\.began) == [1000, 9000])
   }
 
+  @Test mutating func `pauses that began at once stay in the order in which they were recorded`() {
+    for lock in ["b", "c", "a", "d"] { _ = log.record(pause(lock, 1000)) }
+    for lock in ["d", "b"] { _ = log.record(pause(lock, 1000, 9000)) }
+    _ = log.record(pause("e", 500))
+    #expect(log.pauses.map(\.lock) == ["e", "b", "c", "a", "d"])
+    #expect(log.pauses.map(\.ended) == [nil, 9000, nil, nil, 9000])
+  }
+
   @Test mutating func `of many locks a thousand pauses are kept, with their ends`() {
     for number in 0..<1500 {
       let isKept = log.record(pause("\(number).lock", number)) != nil

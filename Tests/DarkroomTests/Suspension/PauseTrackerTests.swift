@@ -96,6 +96,67 @@ import TestSupport
     #expect(tracker.ended(since: 50).isEmpty)
   }
 
+  private func locks(_ range: Range<Int>) -> [PauseCause] {
+    range.map { .lock(Lock(name: "\($0).lock", path: folder.file("\($0).lock"))) }
+  }
+
+  @Test func `the pause that began first is known, also one of an earlier process`() {
+    var tracker = PauseTracker()
+    _ = tracker.update([b], at: 10)
+    _ = tracker.update([b, a, disk], at: 20)
+    #expect(tracker.oldest?.cause == b && tracker.oldest?.since == 10)
+    let isAdopted = tracker.adopt(LedgerPause(cause: "disk", lock: "", reason: nil, began: 5))
+    #expect(isAdopted && tracker.oldest?.cause == disk && tracker.oldest?.since == 5)
+    _ = tracker.update([a], at: 30)
+    #expect(tracker.oldest?.cause == a && tracker.oldest?.since == 20)
+    _ = tracker.update([], at: 40)
+    #expect(tracker.oldest == nil)
+  }
+
+  /// The change of an update, and the texts of its events.
+  private func events(_ causes: [PauseCause], _ tracker: inout PauseTracker) -> [String] {
+    let change = tracker.update(causes, at: 0)
+    return change.events(in: tracker).map { event in
+      switch event {
+      case .paused(let cause): "paused by \(cause.description)"
+      case .pausedByLocks(let count, let names): "paused by \(count): \(names)"
+      case .causeGone(let cause, let remaining): "\(cause.description) gone, left: \(remaining)"
+      case .locksGone(let count, let names, let remaining): "\(count) gone: \(names), left: \(remaining)"
+      default: "\(event)"
+      }
+    }
+  }
+
+  @Test func `ten locks that come or go at once are reported one by one, and more of them together`() {
+    var tracker = PauseTracker()
+    let ten = (0..<10).map { "\($0).lock" }
+    #expect(events(locks(0..<10), &tracker).sorted() == ten.map { "paused by " + $0 })
+    #expect(
+      events([disk], &tracker).sorted()
+        == (["paused by disk (full)"] + ten.map { "\($0) gone, left: disk (full)" }).sorted())
+    let many = "0.lock, 1.lock, 10.lock, 2.lock, 3.lock and 6 more"
+    #expect(
+      events(locks(0..<11) + [a], &tracker) == [
+        "paused by 12: 0.lock, 1.lock, 10.lock, 2.lock, 3.lock and 7 more",
+        "disk (full) gone, left: 0.lock, 1.lock, 10.lock, 2.lock, 3.lock and 7 more",
+      ])
+    #expect(events([a], &tracker) == ["11 gone: \(many), left: a.lock (why)"])
+    #expect(events([], &tracker) == ["a.lock (why) gone, left: "])
+  }
+
+  // Many minutes, if each lock were looked for among all others.
+  @Test(.timeLimit(.minutes(1)))
+  func `the end of many locks at once takes no time that grows with the square of their number`() {
+    var tracker = PauseTracker()
+    let causes = locks(0..<200_000)
+    _ = tracker.update(causes, at: 10)
+    let before = tracker.open(since: 0)
+    let change = tracker.update(Array(causes.prefix(1000)), at: 20)
+    #expect(change.events(in: tracker).count == 1)
+    let ended = change.ended(of: before, at: 30)
+    #expect(ended.count == 199_000 && ended.allSatisfy { $0.began == 10 && $0.ended == 30 })
+  }
+
   @Test func `of many causes a few are named, and the others counted`() {
     var tracker = PauseTracker()
     _ = tracker.update(
