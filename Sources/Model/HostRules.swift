@@ -56,10 +56,7 @@ package struct HostRules: Sendable, Equatable {
   ///   - downloads: The downloads at once of this share.
   ///   - total: Those of all shares.
   package mutating func limit(_ origin: String, to downloads: Int, of total: Int, from original: HostRules) {
-    guard let location = try? SourceLocation(origin: origin), let host = location.canonicalHost,
-      let port = location.port,
-      let pattern = try? HostPattern(parsing: "\(host):\(port)")
-    else { return }
+    guard let pattern = Self.pattern(of: origin) else { return }
     let known = original.rule(forHost: pattern.name, port: pattern.port).map {
       original.complete($0, forHost: pattern.name)
     }
@@ -69,6 +66,15 @@ package struct HostRules: Sendable, Equatable {
     rule.interval = rule.interval.map { $0 / share }
     rule.settings.maxRate = rule.settings.maxRate.map { max(1, Int(Double($0) * share)) }
     rules[Key(name: pattern.name, port: pattern.port)] = rule
+  }
+
+  /// The pattern for one host; for all ports of a name, if there is no scheme, as in the plans of shards of earlier versions.
+  private static func pattern(of origin: String) -> HostPattern? {
+    guard origin.contains("://") else { return try? HostPattern(parsing: origin) }
+    guard let location = try? SourceLocation(origin: origin), let host = location.canonicalHost,
+      let port = location.port
+    else { return nil }
+    return try? HostPattern(parsing: "\(host):\(port)")
   }
 
   // MARK: Matching

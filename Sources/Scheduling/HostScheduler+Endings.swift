@@ -216,10 +216,24 @@ extension HostScheduler {
     hosts.loads[slot].blocked.removeAll(keepingCapacity: true)
   }
 
+  /// The slots of hosts at which jobs that are not paused have entries. Default: nil, no job is paused.
+  private var triedSlots: Set<Int>? {
+    guard jobs.contains(where: \.isPaused) else { return nil }
+    return Set(jobs.filter { !$0.isPaused }.flatMap(\.slots))
+  }
+
   /// Handles the timers that are due, and counts time for closed hosts.
   package mutating func wake(_ now: Int) {
     let wasMachineClosed = hosts.machine.isClosed
-    for slot in hosts.countTime(now: now) { unblock(slot) }
+    let tried = triedSlots
+    for slot in hosts.countTime(
+      now: now,
+      where: { slot in
+        tried.map { slot.map($0.contains) ?? !$0.isEmpty } ?? true
+      })
+    {
+      unblock(slot)
+    }
     if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }
     while let timer = timers.first, timer.due <= now {
       _ = timers.popFirst()

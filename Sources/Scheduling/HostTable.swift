@@ -187,17 +187,19 @@ struct HostTable {
   var countDue: Int? { closed.isEmpty && !machine.isClosed ? nil : counted + Self.countInterval }
 
   /// Counts time for closed hosts, if due.
+  /// - Parameter isTried: Whether entries at a host's slot may start, so that one may try it: else its time does not pass. nil stands for
+  ///   any host.
   /// - Returns: The slots of hosts that are given up because of it.
-  mutating func countTime(now: Int) -> Set<Int> {
+  mutating func countTime(now: Int, where isTried: (Int?) -> Bool) -> Set<Int> {
     guard let countDue, now >= countDue else { return [] }
     let passed = min(now - counted, 2 * Self.countInterval)
     counted = now
     let news = news
     let machineHold = machine.closed
-    if machine.pass(passed, othersAnswer: news.isAnswer, now: now) {
+    if isTried(nil), machine.pass(passed, othersAnswer: news.isAnswer, now: now) {
       changes.append(.init(host: HostScheduler.files, kind: .givenUp, ended: machineHold))
     }
-    return giveUp { breaker, number in
+    return giveUp(where: isTried) { breaker, number in
       breaker.pass(passed, othersAnswer: news.othersAnswer(than: number), now: now)
     }
   }
@@ -216,9 +218,11 @@ struct HostTable {
     }
   }
 
-  private mutating func giveUp(_ decide: (inout HostBreaker, Int) -> Bool) -> Set<Int> {
+  private mutating func giveUp(
+    where isIncluded: (Int?) -> Bool = { _ in true }, _ decide: (inout HostBreaker, Int) -> Bool
+  ) -> Set<Int> {
     var givenUp: Set<Int> = []
-    for slot in closed {
+    for slot in closed where isIncluded(slot) {
       let ended = loads[slot].breaker.closed
       guard decide(&loads[slot].breaker, loads[slot].number) else { continue }
       givenUp.insert(slot)

@@ -26,7 +26,7 @@ import Testing
       ("m.txt", "http://h/\(many)\n", "line 1"), ("m.txt", "http://h/a.jpg\n  out=\(many)\n", "line 2"),
       (
         "m.plist",
-        "<?xml version=\"1.0\"?>\n<plist><dict>\n<key>\(many.prefix(20_000))</key><string>a</string></dict></plist>",
+        "<?xml version=\"1.0\"?>\n<plist><dict>\n<key>\(String(repeating: "\u{301}\u{323}", count: 10_000))</key><string>a</string></dict></plist>",
         "line 3"
       ),
       ("m.plist", "<plist><dict><key>a</key><string>\(many)</string></dict></plist>", "a"),
@@ -44,9 +44,16 @@ import Testing
   @Test func `too many marks are found in binary property lists, and in long keys of others`() throws {
     let list = try PropertyListSerialization.data(fromPropertyList: [["url": Self.many]], format: .binary, options: 0)
     #expect(try ReadManifest(list, as: "m.plist").problems.map(\.code) == [.badValue])
-    let key = String(repeating: "k", count: XMLPropertyListKey.limit)
-    let text = "<plist><dict><key>\(key)</key><string>a</string></dict></plist>"
-    #expect(try ReadManifest(text, as: "m.plist").problems.map(\.code) == [.tooLarge])
+    func found(_ key: String) throws -> [ManifestProblem.Code] {
+      try ReadManifest("<plist><dict><key>\(key)</key><string>a</string></dict></plist>", as: "m.plist").problems
+        .map(\.code)
+    }
+    #expect(try found(String(repeating: "k", count: XMLPropertyListKey.limit)).isEmpty)
+    #expect(try found(String(repeating: "k", count: XMLPropertyListKey.limit + 1)) == [.tooLarge])
+    // Entities and sections take more bytes than they are.
+    #expect(try found(String(repeating: "&#97;", count: 13_200) + Self.many) == [.tooLarge])
+    #expect(try found("<![CDATA[" + String(repeating: "k", count: 70_000) + "]]>" + Self.many) == [.tooLarge])
+    #expect(try found(String(repeating: "&#x301;", count: 200)) == [.badValue])
   }
 
   @Test(arguments: ["m.json", "m.jsonl", "m.txt", "m.csv"])

@@ -27,7 +27,7 @@ import Testing
 
   @Test(arguments: [
     "Cookie: sid=S3CR3T", "AUTHORIZATION : Bearer S3CR3T", "header=Cookie: S3CR3T", "http-passwd=S3CR3T",
-    "Proxy-Authorization:S3CR3T", "header: X: S3CR3T",
+    "Proxy-Authorization:S3CR3T", "header: X: S3CR3T", "Authorization=Bearer S3CR3T", "headers=S3CR3T",
   ])
   func `a header whose indentation was forgotten is no URL, and is not quoted`(line: String) throws {
     for before in ["http://h/a.jpg\n", ""] {

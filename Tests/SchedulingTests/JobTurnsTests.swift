@@ -105,6 +105,34 @@ import Testing
     #expect(scheduler.choose(now: 0, perHost: 6) == .init(job: 1, kind: .host(1)))
   }
 
+  @Test(arguments: [true, false])
+  func `a closed host that only a paused job would try is not given up meanwhile`(isPaused: Bool) {
+    var scheduler = HostScheduler()
+    scheduler.add(job: 1)
+    func end(_ contact: HostScheduler.Contact, _ scheduler: inout HostScheduler, isTrial: Bool, at now: Int) {
+      _ = scheduler.downloadEnded(
+        host: 1, spent: 1, began: now - 1, .none, contact: contact, isTrial: isTrial, now: now,
+        backoff: Backoff(retries: 3))
+      scheduler.finished(job: 1, host: 1, now: now)
+    }
+    let next = EntryKey(priority: 2, position: 1)
+    #expect(scheduler.start(job: 1, host: 1, next: next, now: 0) == .request)
+    end(.answered(firstByte: 0, isMultiplexed: false), &scheduler, isTrial: false, at: 10)
+    #expect(scheduler.start(job: 1, host: 1, next: next, now: 20) == .request)
+    end(.failed(.broken), &scheduler, isTrial: false, at: 30)
+    #expect(scheduler.breaker(of: 1).isClosed)
+    #expect(scheduler.choose(now: 2000, perHost: 6) == .init(job: 1, kind: .host(1)))
+    #expect(scheduler.start(job: 1, host: 1, next: next, now: 2000) == .trial)
+    end(.failed(.broken), &scheduler, isTrial: true, at: 2100)
+
+    if isPaused { scheduler.pause(jobs: [1]) }
+    for second in 3...200 { _ = scheduler.choose(now: second * 1000, perHost: 6) }
+    #expect(scheduler.breaker(of: 1).isGivenUp == !isPaused)
+    scheduler.pause(jobs: [])
+    #expect(scheduler.choose(now: 200_000, perHost: 6) == .init(job: 1, kind: .host(1)))
+    #expect(scheduler.start(job: 1, host: 1, next: next, now: 200_000) == .trial)
+  }
+
   @Test func `time that one job has lost at a host ranks it behind for another`() {
     var scheduler = HostScheduler()
     for job in [1, 2] { scheduler.add(job: job) }

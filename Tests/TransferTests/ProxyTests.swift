@@ -125,11 +125,11 @@ import Testing
   }
 
   @Test(
-    "a proxy that refuses a tunnel is an http-status error, which is retried if the status says so",
+    "a proxy that refuses a tunnel is an http-status error, and one that does not reach the host a connect error",
     arguments: [
-      (403, false), (407, false), (502, true), (503, true),
-    ])
-  func refusal(status: Int, isRetryable: Bool) async throws {
+      (403, .httpStatus), (407, .httpStatus), (301, .httpStatus), (502, .connect), (503, .connect), (504, .connect),
+    ] as [(Int, TransferError.Code)])
+  func refusal(status: Int, code: TransferError.Code) async throws {
     let proxy = try PythonServer(
       PythonServer.prelude + """
         def answer(connection, target):
@@ -138,7 +138,8 @@ import Testing
         serve()
         """, ["\(status)"])
     let (error, _) = try await downloads(proxy).failure("https://name.invalid/a")
-    #expect(error?.code == .httpStatus && error?.httpStatus == status && error?.isRetryable == isRetryable)
+    #expect(error?.code == code && error?.httpStatus == (code == .connect ? nil : status))
+    #expect(error?.isRetryable == (code == .connect))
     #expect(error?.message == "https://name.invalid/a: the proxy answered CONNECT with \(status)")
   }
 

@@ -3,8 +3,8 @@ import Manifests
 
 /// `plan.json`: how a manifest was divided into shards.
 package struct ShardPlan: Sendable, Equatable {
-  /// The version of the file's shape.
-  static let version = 1
+  /// The version of the file's shape. In plans of version 1 hosts have no scheme.
+  static let version = 2
 
   static let file = "plan.json"
 
@@ -87,7 +87,7 @@ package struct ShardPlan: Sendable, Equatable {
 extension ShardPlan {
   /// - Returns: nil for JSON of another version, or that is no plan.
   init?(_ json: JSONValue) {
-    guard json["version"]?.integer == Self.version, let job = json["job"]?.string,
+    guard let version = json["version"]?.integer, 1...Self.version ~= version, let job = json["job"]?.string,
       ManifestFileName(job + ".jsonl")?.job == job, !job.contains("/"), !job.hasPrefix("."),
       let file = json["manifest"]?["file"]?.string, let format = json["manifest"]?["format"]?.string,
       let sha256 = json["manifest"]?["sha256"]?.string,

@@ -123,7 +123,7 @@ package struct StatusReader {
   /// The process of the instance and why it cannot read the inbox, as it has written; nil when it can, and when none runs.
   var inboxTrouble: (process: Int, why: String)? {
     guard let written = try? written(), let why = written.inbox_error, let process = try? runningProcess(written),
-      process == written.process
+      process == written.process, isOfRunningProcess(written)
     else { return nil }
     return (process, why)
   }

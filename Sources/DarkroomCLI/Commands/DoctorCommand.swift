@@ -37,7 +37,7 @@ struct DoctorCommand: Command {
     }
     if let path = settings.configPath { report(Finding("config", "\(path) is valid")) }
     do {
-      Doctor(configuration: try settings.resolved()).examine(report)
+      Doctor(configuration: try settings.resolved(needsFileRoot: false)).examine(report)
     } catch {
       report(Finding(.failed, "options", "\(error)", remedy: "nothing else was checked: correct this first"))
     }

@@ -33,7 +33,8 @@ extension Settings {
   /// is given.
   /// - Throws: `StopError.missing` and, for a folder that cannot be created, `StopError.outbox`; `UsageError` when inbox
   ///   and outbox cannot be used together, or a file of a rule for hosts cannot be read.
-  func resolved(for use: FolderUse = .working) throws -> Configuration {
+  /// - Parameter needsFileRoot: Whether to check that the folder of `--file-root` is there.
+  func resolved(for use: FolderUse = .working, needsFileRoot: Bool = true) throws -> Configuration {
     var configuration = configuration
     configuration.inbox = try resolvedInbox(for: use)
     configuration.outbox = try resolvedOutbox(for: use)
@@ -45,7 +46,7 @@ extension Settings {
     if use == .working {
       configuration.metrics = try configuration.metrics.map { try metricsFile($0, configuration) }
       configuration.exec = try configuration.exec.map(program)
-      try checkFileRoot()
+      if needsFileRoot { try checkFileRoot() }
     }
     // Other commands may need only one of the folders, and no secrets.
     if use.isOwning, let conflict = configuration.folderConflict { throw UsageError(conflict) }

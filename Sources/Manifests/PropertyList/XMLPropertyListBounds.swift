@@ -110,13 +110,14 @@ struct XMLPropertyListBounds {
     position = end + 1
   }
 
-  private mutating func takeKey(_ key: String) throws(ManifestProblem) {
+  /// - Parameter key: nil when it is too long.
+  private mutating func takeKey(_ key: String?) throws(ManifestProblem) {
     guard let last = containers.indices.last else { return }
-    guard key.utf8.count < XMLPropertyListKey.limit, !key.hasTooManyMarks else {
+    guard let key, !key.hasTooManyMarks else {
       let line = lines(of: [position])[position] ?? 1
-      throw key.hasTooManyMarks
-        ? ManifestProblem.tooManyMarks(at: .line(line))
-        : ManifestProblem(.tooLarge, "a key may have \(XMLPropertyListKey.limit - 1) bytes", at: .line(line))
+      throw key == nil
+        ? ManifestProblem(.tooLarge, "a key may have \(XMLPropertyListKey.limit) bytes", at: .line(line))
+        : ManifestProblem.tooManyMarks(at: .line(line))
     }
     if let first = containers[last]?[key] {
       if duplicates.count < ManifestProblem.reportLimit { duplicates.append((key, position, first)) }
@@ -164,7 +165,7 @@ struct XMLPropertyListBounds {
 /// The text of a `<key>` of an XML property list, with entities resolved, so that keys can be compared. Errors are left to
 /// Foundation.
 struct XMLPropertyListKey {
-  /// The bytes of a key that are read.
+  /// The most bytes of a key, as they are in the file.
   static let limit = 64 << 10
 
   private let bytes: ArraySlice<UInt8>
@@ -172,8 +173,9 @@ struct XMLPropertyListKey {
   /// - Parameter bytes: The bytes after the tag's `>`.
   init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
 
-  var text: String {
-    var rest = bytes.prefix(Self.limit)
+  /// nil when it is longer than the limit.
+  var text: String? {
+    var rest = bytes.prefix(Self.limit + 1)
     var text: [UInt8] = []
     while let byte = rest.first {
       if rest.starts(with: "<![CDATA[".utf8) {
@@ -189,6 +191,8 @@ struct XMLPropertyListKey {
         text.append(rest.removeFirst())
       }
     }
+    // It ends at a tag, unless the limit, or the file, has ended it.
+    guard !rest.isEmpty || bytes.count <= Self.limit else { return nil }
     // Text that is not UTF-8 is Latin-1, or will be refused.
     return String(validating: text, as: UTF8.self) ?? String(String.UnicodeScalarView(text.map { UnicodeScalar($0) }))
   }

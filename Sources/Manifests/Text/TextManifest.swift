@@ -107,11 +107,12 @@ enum TextLine: Equatable {
       line.distance(from: line.startIndex, to: end) < 32
     else { return false }
     let name = String(decoding: line[..<end], as: UTF8.self).trimmingBlanks.lowercased()
-    return line[end] == UInt8(ascii: "=") ? name == "header" || name.hasSuffix("-passwd") : secretHeaders.contains(name)
+    return secrets.contains(name) || name.hasSuffix("-passwd")
   }
 
-  private static let secretHeaders: Set = [
-    "header", "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "x-api-key", "x-auth-token",
+  private static let secrets: Set = [
+    "header", "headers", "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "x-api-key",
+    "x-auth-token",
   ]
 
   /// Whether something follows a carriage return, other than white space: a file of an old Macintosh is one line.

@@ -13,8 +13,10 @@ extension TransferError {
     location: SourceLocation
   ) {
     if code != CURLE_OK, let proxyStatus, !(200..<300).contains(proxyStatus) {
-      self.init(
-        .httpStatus, "\(location.redacted): the proxy answered CONNECT with \(proxyStatus)", httpStatus: proxyStatus)
+      let message = "\(location.redacted): the proxy answered CONNECT with \(proxyStatus)"
+      // It does not reach the host; or it refuses.
+      let isUnreached = [502, 503, 504].contains(proxyStatus)
+      self.init(isUnreached ? .connect : .httpStatus, message, httpStatus: isUnreached ? nil : proxyStatus)
       return
     }
     if code == CURLE_COULDNT_CONNECT, let refusal {

@@ -108,6 +108,10 @@ import Transfer
     #expect(rules.allowance(of: "http://b.example.org") == .init(downloads: 1, interval: 5333))
     #expect(rules.allowance(of: "http://b.example.org:81") == .init(downloads: 2, interval: 1334))
     #expect(rules.allowance(of: "https://b.example.org") == .init(downloads: 2, interval: 1334))
+    // In a plan of an earlier version.
+    rules.limit("c.example.org", to: 1, of: 2, from: original)
+    #expect(rules.allowance(of: "https://c.example.org") == .init(downloads: 1, interval: 2667))
+    #expect(rules.allowance(of: "http://c.example.org") == .init(downloads: 1, interval: 2667))
     #expect(rules.allowance(of: "http://[::1]:81") == .standard)
     rules.limit("http://[::1]:81", to: 1, of: 2, from: original)
     #expect(rules.allowance(of: "http://[::1]:81") == .init(downloads: 1))
