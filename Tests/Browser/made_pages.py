@@ -91,7 +91,7 @@ class MadePages:
                 "bytes": {"downloaded": 64474, "written": 10 ** 12}, "started_at": at, "finished_at": at, "duration_s": 4000.5,
                 "paused_s": 60.25, "pauses": [{"cause": "lock", "lock": "<b>.lock", "reason": "backup", "from": at, "to": at}],
                 "warnings": [{"code": "same-source", "message": "the <same>", "where": "entry 1"}],
-                "bounded_by": [{"cause": "host", "name": "example.com", "share": 0.63, "option": "--per-host"}]}
+                "bounded_by": [{"cause": "host", "name": "https://example.com", "share": 0.63, "option": "--per-host"}]}
         page = self.made_page("job.html", {"head": head, "entries": rows, "entries_total": 10 ** 6})
         page.run("document.querySelectorAll('details').forEach((details) => { details.open = true; })")
         text = page.run("document.body.innerText")
