@@ -371,4 +371,18 @@ import Testing
     #expect(chown(folders.inbox + "/" + requests[0], 5, 5) == 0)
     #expect(try cancel("--all").status == 0)
   }
+
+  /// Dispatch has some 250 threads.
+  @Test func `more jobs than there are threads are cancelled at once, or planned at once, and all end`() throws {
+    let folders = try DarkroomFolders()
+    let jobs = (0..<320).map { "job\($0)" }
+    for job in jobs { try folders.drop(job + ".txt", "coffee.jpg\n") }
+    try folders.ask("cancel", ["--all"]).expect(status: 0)
+    try folders.run(["--filters", "none"]).expect(status: 1)
+    #expect(try jobs.allSatisfy { try folders.report($0).state == "cancelled" })
+
+    for job in jobs { try folders.drop(job + ".txt", "coffee.jpg\nrocket.jpg\n") }
+    try folders.run(["--filters", "none", "--jobs", "320"]).expect(status: 0)
+    #expect(try jobs.allSatisfy { try folders.report($0).counts.filtered == 2 })
+  }
 }

@@ -73,7 +73,7 @@ final class BackgroundWork {
       send(.rowsCancelled(run: run, rows, told))
       while told.wait(timeout: .now() + .milliseconds(100)) == .timedOut, !stopFlag.isSet {}
     }
-    DispatchQueue(label: "Cancellation").async(group: group) { [send, stopFlag] in
+    JobThreads.ending.run(in: group) { [send, stopFlag] in
       send(.cancelled(run: run, Result { try cancellation.write { stopFlag.isSet } }))
     }
   }
@@ -83,7 +83,7 @@ final class BackgroundWork {
     let supersession = Supersession(
       run: plan.run, manifest: plan.manifest, total: plan.total, ledger: planner.ledger, state: planner.state,
       hasLog: hasBegun)
-    DispatchQueue(label: "Cancellation").async(group: group) { [send, delivery] in
+    JobThreads.ending.run(in: group) { [send, delivery] in
       // Records of the later run are written first.
       delivery.drain()
       send(.cancelled(run: run, Result { try supersession.record() }))
@@ -107,7 +107,7 @@ final class BackgroundWork {
     let pruning = prunes ? Pruning(run: plan.run, index: plan.index, ledger: planner.ledger) : nil
     // A rejected run has no rows; of a superseded one the next run tells.
     let mayWarn = plan.earlier.hasOutputs && outcome.state != .rejected && outcome.state != .superseded
-    DispatchQueue(label: "Report").async(group: group) { [send, file] in
+    JobThreads.ending.run(in: group) { [send, file] in
       var file = file
       do {
         if hasPredecessor { try history.putAside() }

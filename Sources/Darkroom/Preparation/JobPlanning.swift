@@ -73,7 +73,7 @@ final class JobPlanning: Sendable {
     listed: @escaping @Sendable (LedgerJob, JobManifest) -> Void,
     completion: @escaping @Sendable (Swift.Result<Result, any Error>) -> Void
   ) {
-    DispatchQueue(label: "Planning").async(group: group) { [self] in
+    JobThreads.planning.run(in: group) { [self] in
       completion(Swift.Result { try plan(accepted, listed) })
     }
   }
