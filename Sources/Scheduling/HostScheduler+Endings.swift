@@ -225,14 +225,14 @@ extension HostScheduler {
   /// Handles the timers that are due, and counts time for closed hosts.
   package mutating func wake(_ now: Int) {
     let wasMachineClosed = hosts.machine.isClosed
-    let tried = triedSlots
-    for slot in hosts.countTime(
-      now: now,
-      where: { slot in
-        tried.map { slot.map($0.contains) ?? !$0.isEmpty } ?? true
-      })
-    {
-      unblock(slot)
+    if hosts.countDue.map({ $0 <= now }) == true {
+      let tried = triedSlots
+      let hasOthers = jobs.contains { !$0.isPaused && ($0.upcoming != nil || !$0.slots.isEmpty) }
+      let givenUp = hosts.countTime(now: now) { slot in
+        guard let tried else { return true }
+        return slot.map(tried.contains) ?? hasOthers
+      }
+      for slot in givenUp { unblock(slot) }
     }
     if wasMachineClosed, !hosts.machine.isClosed { unblockAll() }
     while let timer = timers.first, timer.due <= now {

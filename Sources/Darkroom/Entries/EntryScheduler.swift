@@ -245,7 +245,12 @@ final class EntryScheduler {
     guard let job = jobs[id.run], let entry = job[started: id.position] else { return }
     job.removeStarted(id.position)
     finished(id.run, job, at: entry.host, now)
-    if let other = entry.retryHost { forget(other, of: id.run, job) }
+    // Other variants may have inherited the same source.
+    if let other = entry.retryHost,
+      !job.startedPositions.contains(where: { job[started: $0]?.retryHost == other || job[started: $0]?.host == other })
+    {
+      forget(other, of: id.run, job)
+    }
   }
 
   func finished(_ run: Int, _ job: JobEntries, at host: Int, _ now: Int) {
