@@ -97,7 +97,7 @@ class MadePages:
         text = page.run("document.body.innerText")
         for part in ("20,000 of 1,000,000 entries", "report.json", "1 h 6 min", "1 min 0 s", "5, 2 reused", "64.5 kB", "1 TB",
                      "lock · <b>.lock · backup", "same-source the <same> – entry 1",
-                     "63 % the limit of one host (example.com), see --per-host"):
+                     "63 % the limit of one host (https://example.com), see --per-host"):
             assert part in text, f"{part} is not in {text[:1500]}"
         self.audit(page, "a job with warnings and pauses")
         self.finish(page)
