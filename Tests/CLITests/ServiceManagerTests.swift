@@ -12,6 +12,15 @@ import Testing
     manager = try Manager(path: folders.folder.file("notify"))
   }
 
+  @Test(arguments: [SIGUSR1, SIGUSR2])
+  func `a signal that scripts send to any daemon does not end watch`(signal: Int32) throws {
+    let watch = try folders.watch(["--filters", "none"])
+    watch.send(signal)
+    try folders.drop("job.txt", "coffee.jpg\n")
+    #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+    try watch.stop()
+  }
+
   private func watch(_ environment: [String: String] = [:], socket: String? = nil) throws -> DarkroomProcess {
     let variables = ["NOTIFY_SOCKET": socket ?? manager.path].merging(environment) { $1 }
     return try DarkroomProcess(["watch"] + folders.options, environment: variables)
