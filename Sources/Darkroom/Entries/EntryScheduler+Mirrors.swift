@@ -13,11 +13,12 @@ extension EntryScheduler {
   /// - Returns: Whether there may be more.
   /// - Throws: `IndexError`. No more entries of that job start. Other jobs continue.
   func passOn(now: Int, _ body: (Next) throws(IndexError) -> Void) throws(IndexError) -> Bool {
-    guard hosts.hasClosedHosts else { return false }
+    // Thousands of hosts may be closed, and this is called in each turn of the loop.
+    guard hosts.hasClosedHosts, jobs.values.contains(where: \.index.hasMirrors) else { return false }
     hosts.wake(now)
     var left = Self.roundLimit
     for (run, host) in hosts.closedSites where failure(ofHost: host) != nil {
-      guard left > 0, let job = jobs[run], !job.isStopped else { continue }
+      guard left > 0, let job = jobs[run], job.index.hasMirrors, !job.isStopped else { continue }
       try passOnWaiting(at: host, of: run, job, now: now, &left, body)
       try passOnNew(at: host, of: run, job, now: now, &left, body)
     }

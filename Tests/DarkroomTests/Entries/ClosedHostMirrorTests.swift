@@ -158,6 +158,15 @@ import Testing
     #expect(try passOn(now: 1030).count == 256 && passOn(now: 1030).count == 256, "so many each time")
   }
 
+  @Test func `entries of a job without mirrors are not set aside, nor read`() throws {
+    try jobs.add(1, urls: ["a/x", "b/x", "a/y", "b/y"].map { ["http://\($0)"] } + (0..<10).map { ["http://a/\($0)"] })
+    try closeBoth()
+    #expect(try passOn(now: 30).isEmpty && jobs.scheduler.jobs[1]?.waitingCount == 2)
+    try jobs.add(2, urls: [["http://a/0", "http://c/0"], ["http://a/1"]])
+    #expect(try passOn(now: 40).isEmpty, "the new job's host is not started yet")
+    #expect(try jobs.scheduler.jobs[1]?.waitingCount == 2)
+  }
+
   @Test func `a host that has asked for a hold is not asked because its entries are passed on`() throws {
     try jobs.add(1, urls: [["http://a/0"], ["http://a/1"], ["http://a/2"], ["http://a/3", "http://b/3"]])
     #expect(try jobs.start(perHost: 1) == [0])
