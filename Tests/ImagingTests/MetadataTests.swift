@@ -250,4 +250,44 @@ import Testing
       recipe: "sepia(1)", check: "print(len(open(sys.argv[2], 'rb').read()) < 1000)")
     #expect(printed == "True")
   }
+
+  /// The profiles and XMP packets that are read of a PNG with these chunks, and their numbers of bytes.
+  private func profilesAndXMP(_ chunks: [UInt8]) throws -> [String] {
+    let (file, png) = (try ScratchFile(), try CorpusPictures.bytes("png-8").dropLast())
+    try file.write(png[..<33] + chunks + png[33...])
+    return PNGMetadataReader.metadata(of: file.descriptor).items.compactMap {
+      switch $0 {
+      case .icc(let bytes): "icc \(bytes.count)"
+      case .xmp(let bytes): "xmp \(bytes.count)"
+      default: nil
+      }
+    }
+  }
+
+  private func compressedXMP(_ packet: [UInt8]) throws -> [UInt8] {
+    let head = Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8)
+    return PNGChunk.encoded(PNGChunk.text, head + (try #require(Deflate.compressed(packet))))
+  }
+
+  private func profile(_ bytes: [UInt8]) throws -> [UInt8] {
+    let (name, content) = try #require(PNGChunk.chunk(of: .icc(bytes)))
+    return PNGChunk.encoded(name, content)
+  }
+
+  @Test(arguments: [false, true])
+  func `of thousands of compressed chunks of a PNG the first alone is expanded`(isValid: Bool) throws {
+    let first = [UInt8](repeating: 1, count: isValid ? 9 : ImageLimits.maxMetadataBytes + 1)
+    let other = [UInt8](repeating: 2, count: ImageLimits.maxMetadataBytes)
+    let others = try Array(repeatElement(profile(other) + compressedXMP(other), count: 3000).joined())
+    let read = try profilesAndXMP(profile(first) + compressedXMP(first) + others)
+    #expect(read == (isValid ? ["icc 9", "xmp 9"] : []))
+  }
+
+  @Test(arguments: [0, 1])
+  func `a compressed chunk of a PNG is expanded as far as others leave room`(surplus: Int) throws {
+    let icc = [UInt8](repeating: 1, count: 3 << 20)
+    let packet = [UInt8](repeating: 2, count: ImageLimits.maxMetadataBytes - icc.count + surplus)
+    let read = try profilesAndXMP(profile(icc) + compressedXMP(packet))
+    #expect(read == ["icc \(icc.count)"] + (surplus == 0 ? ["xmp \(packet.count)"] : []))
+  }
 }
