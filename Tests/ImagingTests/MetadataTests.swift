@@ -176,7 +176,8 @@ import Testing
     let fixture = try PassFixture()
     let printed = try fixture.compare(
       make: """
-        extra = chunk(b'gAMA', struct.pack('>I', 45455)) + chunk(b'sRGB', bytes(1)) + chunk(b'cHRM', bytes(range(32)))
+        extra = chunk(b'gAMA', struct.pack('>I', 45455)) + chunk(b'sRGB', bytes(1))
+        extra += chunk(b'cHRM', struct.pack('>8I', 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000))
         open(sys.argv[1], 'wb').write(png(np.zeros((2, 2, 3), int), 8, 2, before=extra))
         """,
       recipe: "sepia(1)",

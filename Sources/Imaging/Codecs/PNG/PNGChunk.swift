@@ -103,9 +103,7 @@ enum PNGChunk {
   /// - Parameter limit: The most bytes of a compressed item, expanded.
   static func item(of name: [UInt8], bytes: [UInt8], limit: Int = ImageLimits.maxMetadataBytes) -> Metadata.Item? {
     if name == exif { return .exif(bytes) }
-    if let chunk = colour(name) {
-      return chunk == .cICP && CICPColour(chunk: bytes) == nil ? nil : .pngColour(chunk, bytes)
-    }
+    if let chunk = colour(name) { return chunk.isValid(bytes) ? .pngColour(chunk, bytes) : nil }
     if name == density { return density(in: bytes).map { .density($0) } }
     if name == text { return packet(in: bytes, limit: limit).map { .xmp($0) } }
     if name == icc, let end = bytes.firstIndex(of: 0), end + 2 <= bytes.count {
