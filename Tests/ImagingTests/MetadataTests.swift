@@ -176,7 +176,8 @@ import Testing
     let fixture = try PassFixture()
     let printed = try fixture.compare(
       make: """
-        extra = chunk(b'gAMA', struct.pack('>I', 45455)) + chunk(b'sRGB', bytes(1)) + chunk(b'cHRM', bytes(range(32)))
+        extra = chunk(b'gAMA', struct.pack('>I', 45455)) + chunk(b'sRGB', bytes(1))
+        extra += chunk(b'cHRM', struct.pack('>8I', 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000))
         open(sys.argv[1], 'wb').write(png(np.zeros((2, 2, 3), int), 8, 2, before=extra))
         """,
       recipe: "sepia(1)",
@@ -249,5 +250,45 @@ import Testing
         """,
       recipe: "sepia(1)", check: "print(len(open(sys.argv[2], 'rb').read()) < 1000)")
     #expect(printed == "True")
+  }
+
+  /// The profiles and XMP packets that are read of a PNG with these chunks, and their numbers of bytes.
+  private func profilesAndXMP(_ chunks: [UInt8]) throws -> [String] {
+    let (file, png) = (try ScratchFile(), try CorpusPictures.bytes("png-8").dropLast())
+    try file.write(png[..<33] + chunks + png[33...])
+    return PNGMetadataReader.metadata(of: file.descriptor).items.compactMap {
+      switch $0 {
+      case .icc(let bytes): "icc \(bytes.count)"
+      case .xmp(let bytes): "xmp \(bytes.count)"
+      default: nil
+      }
+    }
+  }
+
+  private func compressedXMP(_ packet: [UInt8]) throws -> [UInt8] {
+    let head = Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8)
+    return PNGChunk.encoded(PNGChunk.text, head + (try #require(Deflate.compressed(packet))))
+  }
+
+  private func profile(_ bytes: [UInt8]) throws -> [UInt8] {
+    let (name, content) = try #require(PNGChunk.chunk(of: .icc(bytes)))
+    return PNGChunk.encoded(name, content)
+  }
+
+  @Test(arguments: [false, true])
+  func `of thousands of compressed chunks of a PNG the first alone is expanded`(isValid: Bool) throws {
+    let first = [UInt8](repeating: 1, count: isValid ? 9 : ImageLimits.maxMetadataBytes + 1)
+    let other = [UInt8](repeating: 2, count: ImageLimits.maxMetadataBytes)
+    let others = try Array(repeatElement(profile(other) + compressedXMP(other), count: 3000).joined())
+    let read = try profilesAndXMP(profile(first) + compressedXMP(first) + others)
+    #expect(read == (isValid ? ["icc 9", "xmp 9"] : []))
+  }
+
+  @Test(arguments: [0, 1])
+  func `a compressed chunk of a PNG is expanded as far as others leave room`(surplus: Int) throws {
+    let icc = [UInt8](repeating: 1, count: 3 << 20)
+    let packet = [UInt8](repeating: 2, count: ImageLimits.maxMetadataBytes - icc.count + surplus)
+    let read = try profilesAndXMP(profile(icc) + compressedXMP(packet))
+    #expect(read == ["icc \(icc.count)"] + (surplus == 0 ? ["xmp \(packet.count)"] : []))
   }
 }

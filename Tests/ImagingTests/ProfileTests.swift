@@ -73,6 +73,49 @@ import Testing
     try expectEqualResults(fixture, recipe: "sepia(0.8)")
   }
 
+  @Test(
+    arguments: [
+      ("b''", "gamma(0)"), ("b''", "gamma(15)"), ("b''", "gamma(625_000_001)"), ("b''", "gamma(1 << 31)"),
+      ("b''", "chunk(b'gAMA', bytes([0, 1, 134]))"), ("b''", "chunk(b'gAMA', bytes([0, 1, 134, 160, 0]))"),
+      ("gamma(100_000)", "chunk(b'cHRM', bytes(32))"),
+      ("gamma(100_000)", "chunk(b'cHRM', points()[8:40] + bytes(1))"),
+      ("gamma(100_000)", "chunk(b'cHRM', points()[8:36])"),
+      ("gamma(100_000)", "points(white=(31270, 4), red=(64000, 0), blue=(15000, 0))"),
+      ("gamma(100_000)", "points(white=(70000, 20000))"), ("gamma(100_000)", "points(red=(64000, 36001))"),
+      ("gamma(100_000)", "points(red=((1 << 32) - 1, 33000))"), ("gamma(100_000)", "points(blue=(64000, 33000))"),
+      ("gamma(100_000)", "points(red=(64000, 32900), green=(15000, 32900), blue=(20000, 32900))"),
+    ], [0, 2])
+  func `an invalid gAMA or cHRM of a PNG has no effect`(_ chunks: (valid: String, invalid: String), _ kind: Int) throws
+  {
+    let fixture = try PassFixture()
+    _ = try PassFixture.python(
+      ColourTests.prelude + """
+        def gamma(n): return chunk(b'gAMA', struct.pack('>I', n))
+        def points(white=(31270, 32900), red=(64000, 33000), green=(21000, 71000), blue=(15000, 6000)):
+            return chunk(b'cHRM', struct.pack('>8I', *white, *red, *green, *blue))
+        p = np.asarray(picture('L' if \(kind) == 0 else 'RGB')).reshape(64, 96, -1).astype(int)
+        valid = \(chunks.valid)
+        for path, before in zip(sys.argv[1:], (valid + \(chunks.invalid), valid)):
+            open(path, 'wb').write(png(p, 8, \(kind), before=before))
+        """, ["with", "without"].map(fixture.folder.file))
+    try expectEqualResults(fixture, recipe: "none")
+  }
+
+  @Test(
+    arguments: [
+      [31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000], [31270, 32900, 64000, 33000, 21000, 71000, 15000, 6000],
+      [34567, 35850, 73469, 26531, 15958, 84042, 3658, 11], [32168, 33767, 73470, 26530, 0, 100_000, 10, 0],
+      [31270, 32900, 21000, 71000, 64000, 33000, 15000, 6000],
+    ])
+  func `chromaticities of real primaries are valid, in any order`(_ numbers: [Int]) {
+    #expect(Metadata.PNGColourChunk.cHRM.isValid(numbers.flatMap { [UInt8](bigEndian: $0, count: 4) }))
+  }
+
+  @Test(arguments: [16, 45_455, 100_000, 625_000_000])
+  func `a gamma within libpng's limits is valid`(_ gamma: Int) {
+    #expect(Metadata.PNGColourChunk.gAMA.isValid([UInt8](bigEndian: gamma, count: 4)))
+  }
+
   /// Expects equal results from a picture with a profile and from the same without one.
   private func expectNoEffect(of profile: String, in picture: String, _ format: String, recipe: String) throws {
     let fixture = try PassFixture()

@@ -13,7 +13,7 @@ enum ColourSpace: Hashable, Sendable {
 
 extension Metadata {
   /// The colour space: a profile takes precedence over PNG's `sRGB`, that over `gAMA` and `cHRM` (W3C PNG, third edition,
-  /// § 4.3). `cHRM` alone is ignored. PNG's `cICP` is expected to be alone.
+  /// § 4.3). `cHRM` alone is ignored. PNG's chunks are expected to be valid, and `cICP` to be alone.
   var colour: ColourSpace {
     var chunks: [PNGColourChunk: [UInt8]] = [:]
     for item in items {
@@ -25,11 +25,8 @@ extension Metadata {
       default: break
       }
     }
-    guard chunks[.sRGB] == nil, let value = chunks[.gAMA].map(Self.numbers), value.count == 1, value[0] > 0 else {
-      return .sRGB
-    }
-    let points = chunks[.cHRM].map(Self.numbers)
-    return .gamma(value[0], chromaticities: points?.count == 8 ? points : nil)
+    guard chunks[.sRGB] == nil, let gamma = chunks[.gAMA] else { return .sRGB }
+    return .gamma(gamma.bigEndianInteger, chromaticities: chunks[.cHRM].map(PNGColourChunk.numbers))
   }
 
   /// The metadata of a picture that has been converted to sRGB: without profiles and colour chunks.
@@ -49,11 +46,36 @@ extension Metadata {
     }
     return self
   }
+}
 
-  private static func numbers(_ bytes: [UInt8]) -> [Int] {
-    stride(from: 0, to: bytes.count - bytes.count % 4, by: 4).map { offset in
-      bytes[offset..<(offset + 4)].bigEndianInteger
+extension Metadata.PNGColourChunk {
+  /// Whether the content of a chunk is valid; the limits are those of libpng 1.6, which ignores other chunks.
+  func isValid(_ bytes: [UInt8]) -> Bool {
+    switch self {
+    case .cICP: CICPColour(chunk: bytes) != nil
+    case .sRGB: true
+    case .gAMA: bytes.count == 4 && (16...625_000_000).contains(bytes.bigEndianInteger)
+    case .cHRM: bytes.count == 32 && Self.areChromaticities(Self.numbers(bytes))
     }
+  }
+
+  /// Whether the eight numbers of `cHRM` are those of colours, and the white is inside the triangle of the primaries: else
+  /// no amounts of the primaries add up to it, or more than one.
+  private static func areChromaticities(_ numbers: [Int]) -> Bool {
+    let points = stride(from: 0, to: 8, by: 2).map { (x: numbers[$0], y: numbers[$0 + 1]) }
+    let white = points[0]
+    guard points.allSatisfy({ $0.x + $0.y <= 100_000 }), white.y >= 5 else { return false }
+    // Twice the area of the triangle of the white and two primaries, with the sign of its direction.
+    let areas = [(1, 2), (2, 3), (3, 1)].map { first, second in
+      (points[first].x - white.x) * (points[second].y - white.y)
+        - (points[second].x - white.x) * (points[first].y - white.y)
+    }
+    return areas.allSatisfy { $0 > 0 } || areas.allSatisfy { $0 < 0 }
+  }
+
+  /// The big-endian integers of 32 bits in a chunk.
+  fileprivate static func numbers(_ bytes: [UInt8]) -> [Int] {
+    stride(from: 0, to: bytes.count, by: 4).map { bytes[$0..<($0 + 4)].bigEndianInteger }
   }
 }
 

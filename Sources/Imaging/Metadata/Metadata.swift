@@ -34,6 +34,9 @@ struct Metadata: Sendable, Equatable {
   private(set) var items: [Item] = []
   private var size = 0
 
+  /// The number of bytes that can still be appended. An orientation may have been beyond the limit.
+  var room: Int { max(ImageLimits.maxMetadataBytes - size, 0) }
+
   /// Appends a piece, unless another excludes it or the total would exceed `ImageLimits.maxMetadataBytes`. Of EXIF that is too
   /// large artist, copyright and orientation are appended, or the orientation alone.
   mutating func append(_ item: Item) {
@@ -45,7 +48,7 @@ struct Metadata: Sendable, Equatable {
       case .density: 0
       }
     guard !items.contains(where: { $0.excludes(item) }) else { return }
-    guard size + count <= ImageLimits.maxMetadataBytes else {
+    guard count <= room else {
       if case .exif(let bytes) = item, let exif = Exif(bytes) { append(reduced: exif) }
       return
     }
@@ -55,8 +58,7 @@ struct Metadata: Sendable, Equatable {
 
   /// An orientation alone has 26 bytes, for which there is always room.
   private mutating func append(reduced exif: Exif) {
-    let limit = ImageLimits.maxMetadataBytes - size
-    let rights = exif.reduced(to: .copyright).flatMap { $0.bytes.count <= limit ? $0 : nil }
+    let rights = exif.reduced(to: .copyright).flatMap { $0.bytes.count <= room ? $0 : nil }
     guard let kept = rights ?? exif.reduced(to: .none) else { return }
     size += kept.bytes.count
     items.append(.exif(kept.bytes))

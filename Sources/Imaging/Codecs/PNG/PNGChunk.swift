@@ -78,6 +78,7 @@ enum PNGChunk {
   /// The keyword, compression flag and method, language and translated keyword of an XMP packet (XMP specification,
   /// part 3, § 1.1.5).
   private static let xmpHead = Array("XML:com.adobe.xmp\0\0\0\0\0".utf8)
+  private static let xmpKeyword = xmpHead.prefix(18)
   /// A profile's name, which readers ignore, and the compression method.
   private static let iccHead = Array("ICC profile\0\0".utf8)
 
@@ -93,16 +94,20 @@ enum PNGChunk {
     }
   }
 
+  /// Whether a chunk is a profile, or an XMP packet, which may be compressed.
+  static func mayBeCompressed(_ name: [UInt8], _ content: [UInt8]) -> Bool {
+    name == icc || name == text && content.starts(with: xmpKeyword)
+  }
+
   /// The item in a chunk; nil when it is invalid or no metadata.
-  static func item(of name: [UInt8], bytes: [UInt8]) -> Metadata.Item? {
+  /// - Parameter limit: The most bytes of a compressed item, expanded.
+  static func item(of name: [UInt8], bytes: [UInt8], limit: Int = ImageLimits.maxMetadataBytes) -> Metadata.Item? {
     if name == exif { return .exif(bytes) }
-    if let chunk = colour(name) {
-      return chunk == .cICP && CICPColour(chunk: bytes) == nil ? nil : .pngColour(chunk, bytes)
-    }
+    if let chunk = colour(name) { return chunk.isValid(bytes) ? .pngColour(chunk, bytes) : nil }
     if name == density { return density(in: bytes).map { .density($0) } }
-    if name == text { return packet(in: bytes).map { .xmp($0) } }
+    if name == text { return packet(in: bytes, limit: limit).map { .xmp($0) } }
     if name == icc, let end = bytes.firstIndex(of: 0), end + 2 <= bytes.count {
-      return Deflate.expanded(bytes[(end + 2)...], limit: ImageLimits.maxMetadataBytes).map { .icc($0) }
+      return Deflate.expanded(bytes[(end + 2)...], limit: limit).map { .icc($0) }
     }
     return nil
   }
@@ -123,13 +128,12 @@ enum PNGChunk {
   }
 
   /// The XMP packet in an `iTXt` chunk, which may be compressed and in any language; nil for other texts.
-  private static func packet(in bytes: [UInt8]) -> [UInt8]? {
-    let keyword = xmpHead.prefix(18)
-    guard bytes.starts(with: keyword), bytes.count > 20 else { return nil }
+  private static func packet(in bytes: [UInt8], limit: Int) -> [UInt8]? {
+    guard bytes.starts(with: xmpKeyword), bytes.count > 20 else { return nil }
     let isCompressed = bytes[18] == 1
     // Language and translated keyword, each terminated by 0.
     let parts = bytes[20...].split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3 else { return nil }
-    return isCompressed ? Deflate.expanded(parts[2], limit: ImageLimits.maxMetadataBytes) : Array(parts[2])
+    return isCompressed ? Deflate.expanded(parts[2], limit: limit) : Array(parts[2])
   }
 }
