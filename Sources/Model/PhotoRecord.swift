@@ -117,6 +117,13 @@ package final class PhotoRecord: Sendable {
   /// The entry's failure in the job's last run; nil when it did not fail.
   let lastFailure: LedgerFailure?
 
+  /// Whether the whole source is requested again, because the last run could not decode it: it may have been cut off or damaged
+  /// on its way, with a server that would confirm it as unchanged. After three such runs it is taken for what the server has.
+  package var doubtsSource: Bool {
+    guard let lastFailure, lastFailure.runs <= 3 else { return false }
+    return [FailureCode.filter(.imageTruncated), .filter(.imageCorrupt)].map(\.text).contains(lastFailure.code)
+  }
+
   /// The failures of the entry's mirrors before this one, in their order.
   package let earlierMirrors: [ReportRow.MirrorFailure]
 

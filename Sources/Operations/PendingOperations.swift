@@ -149,7 +149,9 @@ package final class PendingOperations {
     }
   }
 
-  private func isRefreshing(_ record: PhotoRecord) -> Bool { configuration.refresh || record.run.isRefreshing }
+  private func isRefreshing(_ record: PhotoRecord) -> Bool {
+    configuration.refresh || record.run.isRefreshing || record.doubtsSource
+  }
 
   /// Makes the operations of an entry. They are in the queues from the next `addToQueues` on.
   func queue(_ id: PhotoRecord.ID) {

@@ -107,6 +107,14 @@ enum FaultServer {
         elif path == "/reset-mid-body":
             send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhello")
             reset(connection)
+        elif path.startswith("/cut-header/"):
+            send(("HTTP/1.1 %s Cut\r\nETag: \"a\"\r\nLocation: /ok\r\nContent-Range: bytes 0-4/9\r\nContent-Le" % path[12:]).encode())
+        elif path == "/huge-length":
+            send(b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nhello")
+        elif path == "/redirect-twice-said":
+            send(b"HTTP/1.1 302 Found\r\nLocation: /ok\r\nLocation: /empty\r\nContent-Length: 0\r\n\r\n")
+        elif path == "/redirect-to-long":
+            redirect("/" + "a" * 70000)
         elif path == "/redirect":
             redirect("/ok")
         elif path == "/redirect-loop":

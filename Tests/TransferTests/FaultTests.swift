@@ -27,6 +27,12 @@ import Testing
       Fault("endless", .tooLarge, retryable: false),
       Fault("announced-too-large", .tooLarge, retryable: false),
       Fault("short", .truncated, retryable: true),
+      Fault("cut-header/200", .network, retryable: true),
+      Fault("cut-header/204", .network, retryable: true),
+      Fault("cut-header/302", .network, retryable: true),
+      Fault("cut-header/404", .network, retryable: true),
+      Fault("huge-length", .tooLarge, retryable: false),
+      Fault("redirect-to-long", .urlInvalid, retryable: false),
       Fault("long", .truncated, retryable: true),
       Fault("long-after-header", .truncated, retryable: true),
       Fault("endless-after-length", .truncated, retryable: true),
@@ -198,6 +204,11 @@ import Testing
     let (result, body) = try await Downloads().fetch(server.url("redirect"))
     #expect(try result.get().finalURL == server.url("ok"))
     #expect(body == Data("hello".utf8))
+  }
+
+  @Test func `of several targets of a redirect the first counts`() async throws {
+    let server = try FaultServer.shared
+    #expect(try await Downloads().fetch(server.url("redirect-twice-said")).result.get().finalURL == server.url("ok"))
   }
 
   @Test("redirects are followed up to the limit", arguments: [0, 1])

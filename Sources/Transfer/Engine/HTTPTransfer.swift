@@ -278,7 +278,10 @@ final class HTTPTransfer {
   func step(after code: CURLcode) -> Step {
     time.requestEnds(after: Double(easy.offset(CURLINFO_TOTAL_TIME_T) ?? 0) / 1e6, now: Clock.monotonicSeconds)
     countRequests()
-    if code == CURLE_OK { connection.endRequest() }
+    if code == CURLE_OK {
+      connection.endRequest()
+      response.endResponse()
+    }
     wasUnreachable =
       (code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT) && easy.offset(CURLINFO_CONNECT_TIME_T) == 0
     // libcurl has no connection time for a reused connection, nor for one whose proxy has yet to answer; but it sent something.
@@ -404,7 +407,7 @@ final class HTTPTransfer {
   /// Keeps the partial body for the next try: of a body that broke off, or the earlier part when nothing arrived.
   private func keepPartial(after error: TransferError) {
     guard let kept = queued.request.partial, request.isCacheable, error.isRetryable,
-      response.failure.map({ $0.code == .httpStatus }) ?? true, let partial = response.partial
+      response.failure.map({ [.httpStatus, .network].contains($0.code) }) ?? true, let partial = response.partial
     else { return }
     kept.keep(response.body.partial(of: partial))
   }

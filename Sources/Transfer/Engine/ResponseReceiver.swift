@@ -80,7 +80,7 @@ struct ResponseReceiver {
   var isNotModified: Bool { isConditional && header.status == 304 }
 
   /// Whether the response is the rest of a body that an earlier transfer began.
-  var isContinuation: Bool { continued != nil && header.status == 206 && !isUnfit }
+  var isContinuation: Bool { continued != nil && isHeaderComplete && header.status == 206 && !isUnfit }
 
   /// Starts the body again.
   /// - Throws: `io`.
@@ -91,6 +91,12 @@ struct ResponseReceiver {
 
   /// The target of the response's redirect; `nil` when it has none, or failed.
   var redirectTarget: String? { failure == nil ? header.redirectTarget : nil }
+
+  /// Ends the response to a request that libcurl has finished without an error: it accepts a header that breaks off.
+  mutating func endResponse() {
+    guard failure == nil, !isHeaderComplete else { return }
+    failure = TransferError(.network, "\(asked): the connection was closed within the header of the answer")
+  }
 
   /// Receives a line of a header. Returns whether to continue.
   mutating func receive(header line: UnsafeRawBufferPointer) -> Bool {
@@ -115,8 +121,9 @@ struct ResponseReceiver {
   }
 
   private mutating func endHeader() throws(TransferError) -> Bool {
-    if header.status < 200 || isNotModified || isHeaderComplete { return true }
+    if header.status < 200 { return true }
     isHeaderComplete = true
+    if isNotModified { return true }
     if header.status == 200 {
       if body.bytes > 0 { try restart() }
       return true

@@ -7,7 +7,7 @@ struct ResponseHeader {
   /// The status, or 0 before the first line.
   private(set) var status = 0
 
-  /// The `Content-Length`, if it is a number.
+  /// The `Content-Length`, if it is a number; `Int.max` for a larger one.
   private(set) var announcedBytes: Int?
 
   /// Whether a `Transfer-Encoding` delimits the body instead of `announcedBytes`.
@@ -59,7 +59,8 @@ struct ResponseHeader {
     if Self.begins(line, with: "content-length:") {
       announcedBytes = Self.number(line.dropFirst(15))
     } else if Self.begins(line, with: "location:") {
-      location = Self.encoded(line.dropFirst(9))
+      // Of several the first counts, as with curl.
+      if location == nil { location = Self.encoded(line.dropFirst(9)) }
     } else if Self.begins(line, with: "transfer-encoding:") {
       hasTransferEncoding = true
     } else if Self.begins(line, with: "retry-after:") {
@@ -134,7 +135,7 @@ struct ResponseHeader {
 
   private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int? {
     let digits = text.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }.prefix { (48...57).contains($0) }
-    return Int(String(decoding: digits, as: UTF8.self))
+    return digits.isEmpty ? nil : Int(String(decoding: digits, as: UTF8.self)) ?? .max
   }
 }
 

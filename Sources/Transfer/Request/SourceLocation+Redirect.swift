@@ -16,6 +16,9 @@ extension SourceLocation {
     } catch {
       throw TransferError(.urlInvalid, "\(shown), which is not a URL: \(error.reason)")
     }
+    guard text.utf8.count <= Self.maxLength else {
+      throw TransferError(.urlInvalid, "a URL of \(text.utf8.count) bytes; it may have \(Self.maxLength)")
+    }
     return try SourceLocation(parsing: text)
   }
 
