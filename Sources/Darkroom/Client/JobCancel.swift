@@ -18,7 +18,7 @@ package struct JobCancel {
     package let isRunning: Bool
   }
 
-  /// Requests cancelling all open runs of jobs, and manifests of them in the inbox.
+  /// Requests cancelling all open runs of jobs, and manifests of them that are queued.
   /// - Throws: `StopError.missing` when a job is not open, after requesting the others; `SystemError`.
   package func cancel(_ jobs: [String]) throws -> Asked {
     let open = try OpenRuns(configuration)
@@ -58,7 +58,7 @@ package struct JobCancel {
     return Set(open.map(\.job))
   }
 
-  /// The runs that have not ended, and the manifests that were not accepted yet.
+  /// The runs that have not ended, and the manifests that were not accepted yet: those in the inbox, and those named to the instance.
   private struct OpenRuns {
     /// The keys for requests, by job.
     private(set) var keys: [String: [String]] = [:]
@@ -74,6 +74,7 @@ package struct JobCancel {
       // A manifest that is accepted in between appears in both.
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
+      keys = status.queued_keys ?? [:]
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
       for manifest in scan.manifests {
         // The instance may be another user's.
