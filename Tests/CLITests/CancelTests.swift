@@ -193,6 +193,7 @@ import Testing
     _ = try server.nextRequest()
     let status = try eventually({ try folders.statusText() }, is: { $0.contains(#""n4":["#) })
     #expect(status.contains(#""n4":["#), "\(status)")
+    #expect(try folders.ask("wait", ["n4", "--timeout", "0.1"]).status == 75, "it has not ended")
     #expect(try cancel("n4").expect(status: 0).error == "cancelling n4\n")
     #expect(try run.waitForLine(containing: "n4: cancelled: 0 filtered") != nil, "the first goes on")
     #expect(try cancel("--all").expect(status: 0).error == "cancelling n1, n2, n3\n")
