@@ -72,11 +72,11 @@ package struct JobCancel {
 
     init(_ configuration: Configuration) throws {
       // A manifest that is accepted in between appears in both.
-      let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
+      let scan = try Self.scan(configuration.inbox)
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
       keys = status.queued_keys ?? [:]
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
-      for manifest in scan.manifests {
+      for manifest in scan?.manifests ?? [] {
         // The instance may be another user's.
         if let why = status.whyIgnored(file: manifest.file) {
           ignored[manifest.job] = why
@@ -85,14 +85,24 @@ package struct JobCancel {
         }
       }
       isRunning = status.running
-      let unexamined = scan.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }
+      let unexamined = scan?.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }
       let unknown = status.jobs_unknown ?? unexamined
       obstacle = unknown.map { "which jobs are open cannot be told: \($0)" }
+    }
+
+    /// Scans the inbox; nil when it is missing, as it may be while jobs are done in shards.
+    private static func scan(_ inbox: String) throws(SystemError) -> InboxScan? {
+      do throws(SystemError) {
+        return try Inbox(path: inbox, extraLock: nil).scan()
+      } catch  where error.cause == .missing {
+        return nil
+      }
     }
   }
 
   /// - Returns: The names of requests of other users, which may not count.
   private func ask(_ keys: [String]) throws -> [String] {
+    if keys.isEmpty { return [] }
     let inbox = try OpenFolder(configuration.inbox)
     var others: [String] = []
     for key in keys.map(CancelRequest.name) where try !create(key, in: inbox) && isOfOther(key, in: inbox) {

@@ -80,7 +80,7 @@ package struct JobWait {
   /// A manifest in the inbox; `identity` is nil for one that this user may not read.
   private typealias Present = (job: String, file: String, identity: String?)
 
-  /// The manifests in the inbox, with the identities of readable ones; nil if this user may not read the inbox.
+  /// The manifests in the inbox, with the identities of readable ones; nil if this user may not read the inbox, or there is none.
   private func manifests() throws(SystemError) -> [Present]? {
     do throws(SystemError) {
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
@@ -90,7 +90,7 @@ package struct JobWait {
         ManifestFileName(file).map { Present(job: $0.job, file: file, identity: nil) }
       }
       return scan.manifests.map { ($0.job, $0.file, $0.identity.text) } + unreadable
-    } catch  where error.cause == .permission {
+    } catch  where [.permission, .missing].contains(error.cause) {
       return nil
     }
   }
