@@ -7,7 +7,8 @@ struct IgnoredFiles {
   /// The most files that are remembered for later processes.
   static let limit = 10_000
 
-  /// The record for later processes: the state in which each file was reported, by its name in messages.
+  /// The record for later processes: the state in which each file was reported, by its name in ASCII; in records of earlier
+  /// versions by its name in messages.
   private struct Record: Codable, Equatable {
     let inbox: String
     var files: [String: String] = [:]
@@ -64,8 +65,8 @@ struct IgnoredFiles {
     }
     let files = passing.isEmpty ? present : present.filter { passing[$0.reason] == nil }
     let unknown = files.filter { !known.contains($0.reason) || before[$0.reason] != nil }
-    let new = unknown.filter { record.files[$0.file.description] != $0.mark }
-    let shown = files.prefix(Self.limit).map { ($0.file.description, $0.mark) }
+    let new = unknown.filter { (record.files[$0.file.ascii] ?? record.files[$0.file.description]) != $0.mark }
+    let shown = files.prefix(Self.limit).map { ($0.file.ascii, $0.mark) }
     let marks = Dictionary(shown, uniquingKeysWith: { first, _ in first })
     // A file that only changes is not a reason to write the record again.
     if !new.isEmpty || marks.keys != record.files.keys { (record.files, isRecorded) = (marks, false) }

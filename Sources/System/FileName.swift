@@ -22,11 +22,14 @@ package struct FileName: Sendable, Hashable, CustomStringConvertible {
   /// The name for a message. Escaped as `\x…`: bytes that are not UTF-8, and characters that could forge a line or change how
   /// others look: control characters, line separators, and those that change the direction of text.
   package var description: String {
-    guard let text else {
-      return bytes.map { UnicodeScalar($0) }.map { $0.value >= 0x80 ? Self.escaped($0) : Self.shown($0) }.joined()
-    }
+    guard let text else { return ascii }
     if bytes.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text }
     return text.unicodeScalars.map(Self.shown).joined()
+  }
+
+  /// The name in ASCII: control characters and all bytes from 0x80 on are escaped as `\x…`. So the spellings of é stay different.
+  package var ascii: String {
+    bytes.map { UnicodeScalar($0) }.map { $0.value >= 0x80 ? Self.escaped($0) : Self.shown($0) }.joined()
   }
 
   private static func shown(_ scalar: UnicodeScalar) -> String {

@@ -187,6 +187,20 @@ import Testing
     #expect(try String(contentsOfFile: manifest, encoding: .utf8) == dozen, "it stays where it is")
   }
 
+  @Test func `cancel works for named manifests that wait for others`() throws {
+    let files = try (1...4).map { try folders.folder.write(dozen, as: "n\($0).txt") }
+    let run = try folders.start("run", files + ["--jobs", "1"] + Self.two)
+    _ = try server.nextRequest()
+    let status = try eventually({ try folders.statusText() }, is: { $0.contains(#""n4":["#) })
+    #expect(status.contains(#""n4":["#), "\(status)")
+    #expect(try folders.ask("wait", ["n4", "--timeout", "0.1"]).status == 75, "it has not ended")
+    #expect(try cancel("n4").expect(status: 0).error == "cancelling n4\n")
+    #expect(try run.waitForLine(containing: "n4: cancelled: 0 filtered") != nil, "the first goes on")
+    #expect(try cancel("--all").expect(status: 0).error == "cancelling n1, n2, n3\n")
+    try run.finish().expect(status: 1)
+    for job in ["n1", "n2", "n3", "n4"] { try checkCancelled(job, filtered: 0) }
+  }
+
   @Test func `without an instance the next start cancels, also what nobody has accepted, and keeps the manifests`()
     throws
   {

@@ -93,6 +93,19 @@ import Testing
     }
   }
 
+  @Test func `long URLs are shortened, but not with --json`() throws {
+    let folder = try TemporaryFolder()
+    let long = String(repeating: "k", count: 100_000)
+    let entries = [["url": ["http://h.example/\(long)", "file:\(long)"], "name": "a"]]
+    try JSONSerialization.data(withJSONObject: entries).write(to: URL(fileURLWithPath: folder.file("job.json")))
+    try folder.write(#"{"source": "file:\#(long)"}"#, as: "list.json")
+    for file in ["job.json", "list.json"] {
+      let text = try DarkroomCommand.run(["check", file], in: folder).expect(status: 0).output
+      #expect(text.contains("kkk…") && text.utf8.count < 5000, "\(text.utf8.count) bytes")
+      #expect(try DarkroomCommand.run(["check", "--json", file], in: folder).output.contains(long))
+    }
+  }
+
   private struct Line: Decodable {
     struct Failure: Decodable { let code: String }
     let state: String?

@@ -46,6 +46,14 @@ import Testing
     #expect(lines.contains { $0.contains(" job=cats entry=\"missing=1 _2_\" code=file-not-found message=\"") })
   }
 
+  @Test func `the log shortens a long URL`() throws {
+    try folders.drop("list.json", #"{"source": "http://127.0.0.1:1/\#(String(repeating: "k", count: 100_000))"}"#)
+    let error = try folders.run().expect(status: 65).error
+    #expect(
+      error.contains("its entries are listed by http://127.0.0.1:1/kkk") && error.utf8.count < 10_000,
+      "\(error.utf8.count)")
+  }
+
   @Test func `what ends the program is in the same form as the rest`() throws {
     let error = try folders.run(["--log-format", "json", "missing.json"]).expect(status: 66).error
     let object = try #require(try JSONSerialization.jsonObject(with: Data(error.utf8)) as? [String: String])

@@ -200,6 +200,26 @@ import Testing
     #expect(try folders.report("cats").counts == Report.Counts(total: 8, filtered: 8))
   }
 
+  @Test func `jobs in shards need no inbox to be cancelled, shown and merged`() throws {
+    _ = try folder.write("coffee.jpg\nrocket.jpg\n", as: "cats.txt")
+    try split("cats.txt", into: 2)
+    _ = try work("0", "--filters", "none").expect(status: 0)
+    let other = try TemporaryFolder()
+    func ask(_ words: String..., more: [String] = []) throws -> DarkroomProcess.Finished {
+      try DarkroomCommand.run(words + ["--outbox", folders.outbox] + more, in: other)
+    }
+    #expect(try ask("status").expect(status: 0).error.contains("job cats is done in shards"))
+    #expect(try ask("wait", "cats").expect(status: 66).error.contains("there is no job \"cats\""))
+    #expect(try ask("cancel", "cats", more: ["--inbox", other.file("inbox")]).status == 66, "that inbox must be there")
+    #expect(try ask("cancel", "cats").expect(status: 0).error == "cancelling cats\n")
+    _ = try ask("shard", "merge", folder.file("shards"), "--partial").expect(status: 1)
+    #expect(try other.names().isEmpty)
+    try FileManager.default.removeItem(atPath: folder.file("shards/cancelled"))
+    _ = try work("--filters", "none").expect(status: 0)
+    _ = try ask("shard", "merge", folder.file("shards")).expect(status: 0)
+    #expect(try ask("status").status == 66, "what is not done in shards needs one")
+  }
+
   @Test func `warnings about the manifest have their places in it after the merge`() throws {
     let manifest =
       #"{"entries": {"a": "coffee.jpg", "b": "rocket.jpg", "con": "chelsea.jpg", "metadata": {"url": "coffee.jpg"}}}"#

@@ -17,6 +17,7 @@ import Testing
       ("<dict>\(pair("a"))\n<key >a</key ><string>x</string></dict>", "line 2", "\"a\""),
       ("<dict>\(pair("a&amp;b"))\n\(pair("<![CDATA[a&b]]>"))</dict>", "line 2", "\"a&b\""),
       ("<dict>\(pair("a&lt;"))\n\(pair("&#97;&#x3c;"))</dict>", "line 2", "\"a<\""),
+      ("<dict>\(pair("A"))\n\(pair("&#x00000041;"))</dict>", "line 2", "\"A\""),
       ("<dict>\(pair("e\u{301}"))\n\(pair("\u{e9}"))</dict>", "line 2", "\"\u{e9}\""),
       ("<dict><key/><string>x</string>\(pair(""))</dict>", "line 1", "\"\""),
       (
@@ -34,6 +35,14 @@ import Testing
     let message = try #require(read.problems.first?.message)
     #expect(message.hasPrefix("the key \(name) occurs twice in its dictionary; the first time in line "))
     #expect(message.hasSuffix(body.hasPrefix("<dict>\n") ? " 2" : " 1"))
+  }
+
+  @Test func `numbers of characters that are too long to be read are not the same key`() throws {
+    let body = "<dict>\(Self.pair("&#x0000000041;"))\n\(Self.pair("&#x0000000042;"))</dict>"
+    #expect(
+      try ReadManifest(PropertyList.xml(body: body), as: "m.plist").problems.allSatisfy {
+        !$0.message.contains("twice")
+      })
   }
 
   @Test(

@@ -18,7 +18,7 @@ package struct JobCancel {
     package let isRunning: Bool
   }
 
-  /// Requests cancelling all open runs of jobs, and manifests of them in the inbox.
+  /// Requests cancelling all open runs of jobs, and manifests of them that are queued.
   /// - Throws: `StopError.missing` when a job is not open, after requesting the others; `SystemError`.
   package func cancel(_ jobs: [String]) throws -> Asked {
     let open = try OpenRuns(configuration)
@@ -58,7 +58,7 @@ package struct JobCancel {
     return Set(open.map(\.job))
   }
 
-  /// The runs that have not ended, and the manifests that were not accepted yet.
+  /// The runs that have not ended, and the manifests that were not accepted yet: those in the inbox, and those named to the instance.
   private struct OpenRuns {
     /// The keys for requests, by job.
     private(set) var keys: [String: [String]] = [:]
@@ -72,10 +72,11 @@ package struct JobCancel {
 
     init(_ configuration: Configuration) throws {
       // A manifest that is accepted in between appears in both.
-      let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
+      let scan = try Self.scan(configuration.inbox)
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
+      keys = status.queued_keys ?? [:]
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
-      for manifest in scan.manifests {
+      for manifest in scan?.manifests ?? [] {
         // The instance may be another user's.
         if let why = status.whyIgnored(file: manifest.file) {
           ignored[manifest.job] = why
@@ -84,14 +85,24 @@ package struct JobCancel {
         }
       }
       isRunning = status.running
-      let unexamined = scan.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }
+      let unexamined = scan?.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }
       let unknown = status.jobs_unknown ?? unexamined
       obstacle = unknown.map { "which jobs are open cannot be told: \($0)" }
+    }
+
+    /// Scans the inbox; nil when it is missing, as it may be while jobs are done in shards.
+    private static func scan(_ inbox: String) throws(SystemError) -> InboxScan? {
+      do throws(SystemError) {
+        return try Inbox(path: inbox, extraLock: nil).scan()
+      } catch  where error.cause == .missing {
+        return nil
+      }
     }
   }
 
   /// - Returns: The names of requests of other users, which may not count.
   private func ask(_ keys: [String]) throws -> [String] {
+    if keys.isEmpty { return [] }
     let inbox = try OpenFolder(configuration.inbox)
     var others: [String] = []
     for key in keys.map(CancelRequest.name) where try !create(key, in: inbox) && isOfOther(key, in: inbox) {

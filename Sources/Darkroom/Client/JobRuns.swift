@@ -21,6 +21,9 @@ struct JobRuns {
   /// The last run and its state; nil when there is no report.
   private var last: (run: String, state: JobOutcome.State)?
 
+  /// Whether a run of it has ended, as its folder tells.
+  var hasReport: Bool { last != nil }
+
   /// The identity of `report.json` when it was read.
   private var read: FileIdentity?
 

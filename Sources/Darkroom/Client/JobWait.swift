@@ -57,7 +57,9 @@ package struct JobWait {
       let present = try manifests()
       let status = try reader.read(countsRows: false)
       for index in jobs.indices where isOpen[index] {
-        isOpen[index] = Self.isOpen(jobs[index], present, status)
+        isOpen[index] =
+          Self.isOpen(jobs[index], present ?? [], status)
+          || present == nil && status.queued_total > status.queued.count && !runs[index].hasReport
         let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
         try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(job: jobs[index]))
       }
@@ -78,8 +80,8 @@ package struct JobWait {
   /// A manifest in the inbox; `identity` is nil for one that this user may not read.
   private typealias Present = (job: String, file: String, identity: String?)
 
-  /// The manifests in the inbox, with the identities of readable ones; none if this user may not read the inbox.
-  private func manifests() throws(SystemError) -> [Present] {
+  /// The manifests in the inbox, with the identities of readable ones; nil if this user may not read the inbox, or there is none.
+  private func manifests() throws(SystemError) -> [Present]? {
     do throws(SystemError) {
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       // An instance of another user may be able to read these files.
@@ -88,8 +90,8 @@ package struct JobWait {
         ManifestFileName(file).map { Present(job: $0.job, file: file, identity: nil) }
       }
       return scan.manifests.map { ($0.job, $0.file, $0.identity.text) } + unreadable
-    } catch  where error.cause == .permission {
-      return []
+    } catch  where [.permission, .missing].contains(error.cause) {
+      return nil
     }
   }
 
@@ -102,11 +104,16 @@ package struct JobWait {
     }
     return isWanted || status.jobs_unknown != nil
       || status.jobs.contains { $0.job == job && !($0.state == "finishing" && !stuck.isEmpty) }
-      || status.queued.contains { ManifestFileName($0)?.job == job }
+      || status.isQueued(job)
   }
 }
 
 extension Status {
+  /// Whether a manifest of a job is queued, as far as the list tells; that tells of all that were named as arguments.
+  func isQueued(_ job: String) -> Bool {
+    queued_keys?[job] != nil || queued.contains { ManifestFileName(Folder.name(of: $0))?.job == job }
+  }
+
   /// Why the instance does not take a file from the inbox; nil when it may, or when none runs.
   func whyIgnored(file: String) -> String? { whyIgnored { $0.file == file } }
 

@@ -57,6 +57,7 @@ extension LiveJobs {
     for run in runs.values {
       for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }
     }
+    for file in table.queue.named { known[file.cancelKey] = .some(nil) }
     for manifest in scan.manifests {
       known[manifest.cancelKey] = .some(manifest.file)
     }

@@ -17,6 +17,9 @@ struct NamedManifest: Sendable, Equatable {
   /// The file's identity.
   let identity: String
 
+  /// Its key for requests to cancel it, see `CancelRequest`.
+  let cancelKey: String
+
   /// The name in messages.
   var description: String { file == Folder.name(of: path) ? path : file }
 
@@ -43,6 +46,7 @@ struct NamedManifest: Sendable, Equatable {
       let status = try OpenFile(reading: self.path, followingLinks: !isInInbox).status()
       guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
       identity = status.identity.text
+      cancelKey = CancelRequest.key(ofManifest: file, identity: identity)
     } catch let error as SystemError {
       guard error.mayPassSoon else { throw StopError.missing(error) }
       throw error.redacted

@@ -190,6 +190,8 @@ struct JobQueue {
     if let index = unfinished.firstIndex(where: { isCancelled($0) && !isLive($0.name) }) {
       return takeUnfinished(at: index)
     }
+    let file = named.firstIndex { cancelled.contains($0.cancelKey) && mayStart($0, isLive) }
+    if let file { return .named(named.remove(at: file)) }
     if case .named = goal { return nil }
     let index = scan?.unwanted.firstIndex { mayStart($0, isLive) }
     return index.flatMap { scan?.unwanted.remove(at: $0) }.map { .dropped($0) }
@@ -232,7 +234,7 @@ struct JobQueue {
     if let index = unfinished.firstIndex(where: { !isLive($0.name) && isCovered($0) }) {
       return takeUnfinished(at: index)
     }
-    if let index = named.firstIndex(where: { !isLive($0.job) && !hasUnfinished($0.job) }) {
+    if let index = named.firstIndex(where: { mayStart($0, isLive) }) {
       return .named(named.remove(at: index))
     }
     if case .named = goal { return nil }
@@ -247,6 +249,10 @@ struct JobQueue {
 
   private func mayStart(_ manifest: InboxScan.Manifest, _ isLive: (String) -> Bool) -> Bool {
     scan?.open[manifest.key] == manifest.identity && !isLive(manifest.job) && !hasUnfinished(manifest.job)
+  }
+
+  private func mayStart(_ file: NamedManifest, _ isLive: (String) -> Bool) -> Bool {
+    !isLive(file.job) && !hasUnfinished(file.job)
   }
 
   private mutating func takeUnfinished(at index: Int) -> JobPlanning.Source {
@@ -360,8 +366,9 @@ struct JobQueue {
   /// The manifests that wait to become live only to be cancelled, at most `limit` of them; nil when there are none.
   func queuedCancelled(limit: Int) -> [String]? {
     guard !cancelled.isEmpty else { return nil }
-    let files = (openInInbox + excluded).filter { cancelled.contains($0.cancelKey) }.map(\.file)
-    return files.isEmpty ? nil : Array(files.prefix(limit))
+    let files = named.filter { cancelled.contains($0.cancelKey) }.map(\.description)
+    let inInbox = (openInInbox + excluded).filter { cancelled.contains($0.cancelKey) }.map(\.file)
+    return files.isEmpty && inInbox.isEmpty ? nil : Array((files + inInbox).prefix(limit))
   }
 
   /// The manifests of the last scan that have not been handled since.
@@ -382,6 +389,14 @@ struct JobQueue {
     guard takesInbox else { return (Array(names.prefix(limit)), total) }
     let files = names + openInInbox.prefix(limit).map(\.file)
     return (Array(files.prefix(limit)), total + (scan?.open.count ?? 0))
+  }
+
+  /// The keys for requests to cancel the named manifests that wait to become live or are being accepted, by job; nil when there are
+  /// none. Only here can `cancel` find them, so that all are listed.
+  /// - Parameter beginning: As for `queued`.
+  func namedKeys(beginning: [JobPlanning.Source] = []) -> [String: [String]]? {
+    let files = beginning.compactMap(\.named) + named
+    return files.isEmpty ? nil : Dictionary(grouping: files, by: \.job).mapValues { $0.map(\.cancelKey) }
   }
 
   /// Whether a manifest was taken out, and is not among those of the last scan. Unfinished jobs are no manifests.

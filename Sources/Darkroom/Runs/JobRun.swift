@@ -235,17 +235,19 @@ struct JobRun {
 }
 
 extension JobRun {
-  /// The keys for requests to cancel it; empty until it is in the ledger.
-  var cancelKeys: [String] { accepted.map { $1.cancelKeys(of: $0.runID) } ?? [] }
+  /// The keys for requests to cancel it. Until it is in the ledger, only a named manifest has one.
+  var cancelKeys: [String] {
+    (source.named.map { [$0.cancelKey] } ?? []) + (accepted.map { $1.cancelKeys(of: $0.runID) } ?? [])
+  }
 
   /// The name in messages of what failed.
   func what(_ work: RunTable.Work) -> String { work == .planning ? source.description : "the report of job \(name)" }
 }
 
 extension JobManifest {
-  /// The keys for requests to cancel a run: that of the run, and that of its manifest, if it was in the inbox.
+  /// The keys for requests to cancel a run: that of the run, and that of its manifest.
   func cancelKeys(of runID: String) -> [String] {
-    inboxPath == nil ? [runID] : [runID, CancelRequest.key(ofManifest: file, identity: identity)]
+    [runID, CancelRequest.key(ofManifest: file, identity: identity)]
   }
 }
 
@@ -263,6 +265,9 @@ extension JobPlanning.Source {
     case .dropped(let manifest): manifest.job
     }
   }
+
+  /// The manifest that was named as an argument; nil for other sources.
+  var named: NamedManifest? { if case .named(let file) = self { file } else { nil } }
 
   /// The name in messages.
   var description: String {

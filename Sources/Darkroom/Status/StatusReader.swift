@@ -244,12 +244,12 @@ package struct StatusReader {
     if !cancelled.isEmpty { status.queued_cancelled = cancelled.map(\.file) }
   }
 
-  /// Scans the inbox; nil when this user may not read it.
+  /// Scans the inbox; nil when this user may not read it, or there is none.
   private func scan() throws(SystemError) -> (InboxScan, Inbox)? {
     do throws(SystemError) {
       let inbox = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile)
       return (try inbox.scan(), inbox)
-    } catch  where error.cause == .permission {
+    } catch  where [.permission, .missing].contains(error.cause) {
       return nil
     }
   }

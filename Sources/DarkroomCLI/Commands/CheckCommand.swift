@@ -3,6 +3,7 @@ import JobIndex
 import JSON
 import Model
 import Planning
+import System
 import Transfer
 
 struct CheckCommand: Command {
@@ -77,18 +78,19 @@ struct CheckCommand: Command {
 
 extension ManifestCheck.Result {
   var text: String {
+    let source = source?.shortened().visible
     let head =
       switch (problems.isEmpty, source) {
       case (false, _): "rejected, \(problems.count.of("problem", "problems"))"
       case (true, let source?) where !isListed:
-        "job \(job), its entries are listed by \(source.visible), which check does not read"
-      case (true, let source?): "job \(job), \(total.of("entry", "entries")) of \(source.visible)"
+        "job \(job), its entries are listed by \(source), which check does not read"
+      case (true, let source?): "job \(job), \(total.of("entry", "entries")) of \(source)"
       case (true, nil): "job \(job), \(total.of("entry", "entries"))"
       }
     return
       (["\(file.visible): \(head)"] + Self.first(problems.map { "  \("\($0)".visible)" })
       + ((problems.isEmpty ? sourceError : nil).map {
-        ["  warning: would fail: \($0.code.rawValue): \($0.message.visible)"]
+        ["  warning: would fail: \($0.code.rawValue): \($0.message.shortened().visible)"]
       } ?? [])
       + Self.first(warnings.map { "  warning: \("\($0)".visible)" })).joined(separator: "\n")
   }
@@ -123,8 +125,8 @@ extension ManifestCheck.PlannedEntry {
     let urls = mirrors.map { mirror in
       let doubt =
         mirror.error.map { "\(verb): \($0.code.rawValue): \($0.message)" } ?? SourceLocation.slashHint(for: mirror.url)
-      return mirror.url.visible + (mirror.rule.map { "  (rule \($0))" } ?? "")
-        + (doubt.map { "\n    warning: \($0.visible)" } ?? "")
+      return mirror.url.shortened().visible + (mirror.rule.map { "  (rule \($0))" } ?? "")
+        + (doubt.map { "\n    warning: \($0.shortened().visible)" } ?? "")
     }
     return "  \(output.visible)  \(filters)  \(method == "GET" ? "" : method + " ")"
       + urls.joined(separator: "\n    or ")

@@ -59,7 +59,7 @@ enum HelpText {
 
   private static let topics = """
     "darkroom help manifest" and "darkroom help report" describe the input and output files, "darkroom help events" the lines
-    that run and watch print with --json, "darkroom help man" prints manual pages, and "darkroom help completion" prints scripts that complete command lines in shells.
+    that run and watch print with --json, "darkroom help man" prints manual pages, and "darkroom help completion SHELL" prints a script that completes command lines in a shell.
     """
 
   private static func rows(_ options: [Option]) -> String {

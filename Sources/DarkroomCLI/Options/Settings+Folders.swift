@@ -22,7 +22,10 @@ extension Settings {
     case maintaining
     /// Adds or removes files in the inbox. Creates nothing, unless `--create` is given.
     case dropping
-    /// Only reads. Creates nothing; a default outbox may be missing, and what this user may not read is left out.
+    /// Writes into the outbox alone. The inbox may be missing. Creates nothing, unless `--create` is given.
+    case merging
+    /// Only reads. Creates nothing; a default outbox may be missing, as may a default inbox while jobs are done in shards, and what
+    /// this user may not read is left out.
     case reading
 
     /// Whether no other instance may have the folders.
@@ -90,7 +93,15 @@ extension Settings {
   }
 
   /// The inbox alone, for commands that need nothing else.
-  func resolvedInbox(for use: FolderUse) throws -> String { try resolve(inbox, option: "inbox", for: use) }
+  func resolvedInbox(for use: FolderUse) throws -> String {
+    if use == .merging || use == .reading && !inbox.isNamed && Self.isMissing(inbox.path) && isDoneInShards {
+      return (try? Folder.resolvedWhenCreated(inbox.path)) ?? inbox.path
+    }
+    return try resolve(inbox, option: "inbox", for: use)
+  }
+
+  /// Whether the outbox has jobs that are done in shards, which need no inbox.
+  private var isDoneInShards: Bool { !SharedOutbox(outbox.path).jobs.isEmpty }
 
   /// The outbox alone.
   func resolvedOutbox(for use: FolderUse) throws -> String {

@@ -1,6 +1,7 @@
 import Darkroom
 import Manifests
 import Model
+import System
 
 /// Makes the lines of the log from events.
 struct EventLog {
@@ -64,13 +65,14 @@ struct EventLog {
       return line(.info, job: job, "\(done); the next start goes on")
     case .jobAccepted(let job, let file): return line(.debug, from: .verbose, job: job, "planning \(file)")
     case .manifestDoubtful(let job, let all, let new): return lines(for: verbosity == .quiet ? new : all, of: job, name)
-    case .jobFetching(let job, let url): return line(.info, job: job, "its entries are listed by \(url)")
+    case .jobFetching(let job, let url):
+      return line(.info, job: job, "its entries are listed by \(url.shortened())")
     case .jobStarted(let job, let total, let ended, let deferred):
       let done = ended > 0 ? ", \(ended) of them already done" : ""
       return line(
         .info, job: job, total.of("entry", "entries") + done + (deferred > 0 ? ", \(deferred) deferred" : ""))
     case .entryRetry(let job, let entry, let attempts, let seconds, let mirror, let error):
-      let next = mirror.map { "the next mirror is \($0)" } ?? "the next in \(seconds.shown) s"
+      let next = mirror.map { "the next mirror is \($0.shortened())" } ?? "the next in \(seconds.shown) s"
       return line(
         .debug, from: .verbose, job: job, entry: entry,
         "try \(attempts) failed, \(next): \(error.code): \(error.message)")

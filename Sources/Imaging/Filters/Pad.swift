@@ -3,7 +3,7 @@ struct Pad: FilterFunction, RowStage {
   static let name = "pad"
   static let syntax = "<integer> <integer> <position>? <color>?"
   static let summary =
-    "puts the picture, by default in the middle (see crop), on a canvas of this width and height, by default transparent"
+    "puts the picture, by default in the middle (see crop), on a canvas of this width and height, by default transparent; the colour is around the picture, and background() puts one beneath it"
 
   /// Columns and rows, each 1…1 000 000. A side that is smaller than the picture's is that of the picture.
   let wanted: PictureSize

@@ -197,9 +197,11 @@ struct XMLPropertyListKey {
     return String(validating: text, as: UTF8.self) ?? String(String.UnicodeScalarView(text.map { UnicodeScalar($0) }))
   }
 
-  /// The character of an entity `&…;`; nil when it is unknown.
+  /// The character of an entity `&…;`; nil when it is unknown, or a number of more than eight digits, which Foundation refuses.
   private static func scalar(_ rest: ArraySlice<UInt8>) -> UnicodeScalar? {
-    let name = String(decoding: rest.dropFirst().prefix(10).prefix { $0 != UInt8(ascii: ";") }, as: UTF8.self)
+    let start = rest.dropFirst().prefix(11)
+    guard let end = start.firstIndex(of: UInt8(ascii: ";")) else { return nil }
+    let name = String(decoding: start[..<end], as: UTF8.self)
     switch name {
     case "lt": return "<"
     case "gt": return ">"

@@ -36,6 +36,18 @@ import TestSupport
     #expect(reports([a]) == [["a"]])
   }
 
+  @Test func `files whose names differ in the spelling of é alone are each reported once`() throws {
+    let files = [Self.file("caf\u{e9}.doc"), Self.file("cafe\u{301}.doc", "2")]
+    #expect(reports(files) == [files.map(\.file.description)])
+    #expect(reports(files) == [[]] && reports(files) == [[]])
+  }
+
+  @Test func `what an earlier version has reported is not reported again`() throws {
+    try folder.write(#"{"files":{"café":"1 x","a":"1 x"},"inbox":"/inbox"}"#, as: "ignored.json")
+    #expect(reports([Self.file("a"), Self.file("café")]) == [[]])
+    #expect(reports([Self.file("a"), Self.file("café", "2")]) == [["café"]])
+  }
+
   @Test func `a file that changes under one process is not reported again by it`() {
     #expect(reports([Self.file("a")], [Self.file("a", "2")], [Self.file("a", "3")]) == [["a"], [], []])
   }
