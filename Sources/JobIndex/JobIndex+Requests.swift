@@ -32,7 +32,8 @@ extension JobIndex {
   /// - Throws: `SQLiteError`, `JSONError`.
   package func hasSecrets() throws -> Bool {
     var hasSecrets = false
-    try database.run("SELECT url FROM entries WHERE instr(url, '@') > 0") { row in
+    try database.run("SELECT url FROM entries WHERE instr(url, '@') OR instr(url, '%40') OR instr(url, '\u{ff20}')") {
+      row in
       hasSecrets = hasSecrets || Self.holdsSecret(row.text(0) ?? "")
     }
     if hasSecrets { return true }
@@ -48,9 +49,9 @@ extension JobIndex {
     return hasSecrets
   }
 
-  /// Whether a URL has a user name or a password. A text with an `@` that is not a URL may contain one too.
+  /// Whether a URL has a user name or a password. A text with an `@` of any kind that is not a URL may contain one too.
   private static func holdsSecret(_ url: String) -> Bool {
-    guard url.utf8.contains(UInt8(ascii: "@")) else { return false }
+    guard url.utf8.contains(where: { [UInt8(ascii: "@"), UInt8(ascii: "%"), 0xef].contains($0) }) else { return false }
     do throws(TransferError) {
       return try SourceLocation(parsing: url).redacted != url
     } catch {

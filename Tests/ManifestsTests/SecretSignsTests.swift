@@ -20,7 +20,7 @@ import Testing
     "sep=;\nurl;Body\n", "body\turl", "url|headers", "https://user:s@h/a", "https://s@h/a",
     #"["https:\/\/s@h\/a"]"#, #"["https:\/\/user:s@h\/a"]"#, "https//s@h/a", "htp://s@h/a", "//s@h/a",
     #"https:\\s@h/a"#, "https://h/a\thttps://s@h/a", "user:s@h/a", "s:@h/a", "ttps//us er:s@h",
-    "url,x\nhttps://s@h/a,1",
+    "url,x\nhttps://s@h/a,1", "https://user:s%40h/a", "https://s\u{ff20}h/a",
   ]
 
   @Test(arguments: secrets)
@@ -42,7 +42,7 @@ import Testing
     "https://h:8080/me@2x.png", "photos//icon@2x.png", "https://h/a//b@c.jpg", "./12:30/me@home.jpg",
     "@eaDir/a.jpg", #"{"by": "me@home.example"}"#, "<string>body</string>",
     "<key>name</key><string>header</string>", "name: me@home.example", "url,name\nheaders,body\n",
-    "WheadersTbodyTform",
+    "WheadersTbodyTform", "https://h/me%402x.png", "photos//icon%402x.png", "caf\u{ff21}",
   ])
   func `words and signs that mean nothing else are none`(text: String) throws {
     // A list may have one line.

@@ -23,6 +23,9 @@ import Testing
     ("ftp/user:secret@h/p", "ftp/h/p"), ("secret@h.example/p", "h.example/p"),
     ("secret@h.example/p@2x.png", "h.example/p@2x.png"), ("secret@localhost:8080/p", "localhost:8080/p"),
     ("a/https://user:secret@h/p@2x.png", "a/https://h/p@2x.png"), ("sites//user:secret@h/p", "sites//h/p"),
+    ("https://user:secret%40h/p", "https://h/p"), ("http://user:secret\u{ff20}h/p", "http://h/p"),
+    ("https://user:secret%40\u{301}h/p", "https://\u{301}h/p"), ("https//secret%40h/p", "https//h/p"),
+    ("https://user:secret@secret%40h:x/p", "https://h:x/p"),
   ]
 
   @Test(arguments: secrets)
@@ -75,7 +78,7 @@ import Testing
     "photos//icon@2x.png", "a//b/c@2x.png", "/srv//a/b@2x.png", "./a//b@2x.png", "../a://b@2x.png",
     "./12:30/me@home.jpg", "../12:30/me@home.jpg", "/12:30/me@home.jpg", "photos/12:30/me@home.jpg", "./a:b@c.jpg",
     "a/b//12:30@c.jpg", "ftp/icon@2x.png", "file/icon@2x.png", "files//icon@2x.png", "cache/https://h/icon@2x.png",
-    "folder@2x/a.b/c.jpg",
+    "folder@2x/a.b/c.jpg", "http-icons%40/a.jpg", "12:30%40home.jpg", "https%40.jpg",
   ])
   func `a path keeps what is no secret, and its name`(path: String) throws {
     let location = try SourceLocation(parsing: path)

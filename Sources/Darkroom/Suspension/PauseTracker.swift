@@ -72,7 +72,7 @@ struct PauseTracker {
   /// The pauses that hold now, for a job that began at `start`.
   func open(since start: Int) -> [LedgerPause] {
     // In an order that does not change: of very many a caller takes the first.
-    current.values.map { Self.pause($0) }.sorted { ($0.began, $0.lock ?? "") < ($1.began, $1.lock ?? "") }
+    current.values.map { Self.pause($0) }.sorted { ($0.began, $0.lock) < ($1.began, $1.lock) }
       .map { $0.clipped(to: start) }
   }
 

@@ -8,6 +8,9 @@ struct SecretSigns {
     "http-proxy-passwd", "https-proxy-passwd", "ftp-proxy-passwd",
   ].map { Array($0.utf8) }
 
+  /// An `@` that is percent-encoded, and a full-width one.
+  private static let marks = ["%40", "\u{ff20}"].map { Array($0.utf8) }
+
   /// By byte: whether a word begins with it.
   private static let beginsWord = (UInt8.min...UInt8.max).map { byte in words.contains { $0.first == byte } }
 
@@ -41,6 +44,7 @@ struct SecretSigns {
   private func occur(at index: Int) -> Bool {
     switch text[index] {
     case UInt8(ascii: "@"): isAfterUser(index)
+    case UInt8(ascii: "%"), 0xef: Self.marks.contains { starts(with: $0, at: index) } && isAfterUser(index)
     case let letter where Self.beginsWord[Int(Self.small(letter))]:
       Self.words.contains { isKey($0, at: index) }
     default: false

@@ -7,6 +7,9 @@ import System
 /// to be `valid`, everything up to the last `@` is removed: a password may hold unescaped delimiters. Bytes are compared,
 /// not characters: a combining character after an `@` would form another character with it.
 func redacted(_ url: String, valid: Bool) -> String {
+  if !valid, let plain = withPlainMarks(url), authority(ofInvalid: plain) != nil {
+    return redacted(plain, valid: false)
+  }
   let bytes = url.utf8
   guard bytes.contains(UInt8(ascii: "@")) else { return url }
   let (start, end): (String.Index, String.Index)
@@ -21,6 +24,26 @@ func redacted(_ url: String, valid: Bool) -> String {
   }
   guard let at = bytes[start..<end].lastIndex(of: UInt8(ascii: "@")) else { return url }
   return String(decoding: Array(bytes[..<start]) + Array(bytes[bytes.index(after: at)...]), as: UTF8.self)
+}
+
+/// A percent-encoded `@`, and a full-width one: they end no userinfo in a URL, but were meant to. Three bytes each.
+private let encodedMarks = ["%40", "\u{ff20}"].map { Array($0.utf8) }
+
+/// A text that begins as a web address does, with an `@` for each one that is percent-encoded or full-width; `nil` when there
+/// is none.
+func withPlainMarks(_ text: String) -> String? {
+  guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == 0xef }),
+    isWebScheme(text.prefix { $0.isASCII && $0.isLetter })
+  else { return nil }
+  var (bytes, hasMarks) = (Array(text.utf8)[...], false)
+  var plain: [UInt8] = []
+  while let byte = bytes.first {
+    let isMark = encodedMarks.contains { bytes.starts(with: $0) }
+    plain.append(isMark ? UInt8(ascii: "@") : byte)
+    bytes = bytes.dropFirst(isMark ? 3 : 1)
+    hasMarks = hasMarks || isMark
+  }
+  return hasMarks ? String(decoding: plain, as: UTF8.self) : nil
 }
 
 /// Whether a text without a scheme is a path, and not meant to be a URL: it begins with `./`, `../` or one slash.

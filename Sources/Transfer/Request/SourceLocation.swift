@@ -123,7 +123,7 @@ package struct SourceLocation: Sendable, Hashable {
   /// A URL, valid or not, without its userinfo: for reports and logs.
   package static func redacted(_ text: String) -> String {
     // Only what precedes an "@" can be userinfo.
-    if !text.utf8.contains(UInt8(ascii: "@")) { return text }
+    if !text.utf8.contains(UInt8(ascii: "@")), withPlainMarks(text) == nil { return text }
     return (try? SourceLocation(parsing: text))?.redacted ?? Transfer.redacted(text, valid: false)
   }
 

@@ -164,7 +164,7 @@ import Testing
     #expect(try passOn(now: 30).isEmpty && jobs.scheduler.jobs[1]?.waitingCount == 2)
     try jobs.add(2, urls: [["http://a/0", "http://c/0"], ["http://a/1"]])
     #expect(try passOn(now: 40).isEmpty, "the new job's host is not started yet")
-    #expect(try jobs.scheduler.jobs[1]?.waitingCount == 2)
+    #expect(jobs.scheduler.jobs[1]?.waitingCount == 2)
   }
 
   @Test func `a host that has asked for a hold is not asked because its entries are passed on`() throws {
