@@ -44,9 +44,6 @@ package final class JobIndex {
 
   private(set) var hasVariants = false
 
-  /// Whether an entry has several URLs.
-  package private(set) var hasMirrors = false
-
   package private(set) var hasDerivedNames = false
 
   /// Whether some entries have a `cache-key`.
@@ -119,8 +116,7 @@ package final class JobIndex {
     for table in ["dependency_names", "dependencies", "last_names", "unnamed", "kept", "outputs", "failures"] {
       try database.execute("DROP TABLE IF EXISTS " + table)
     }
-    (hasDependencies, hasVariants, hasMirrors) = (false, false, false)
-    (hasDerivedNames, hasKeys, hasLastNames) = (false, false, false)
+    (hasDependencies, hasVariants, hasDerivedNames, hasKeys, hasLastNames) = (false, false, false, false, false)
     lastRequest = nil
     hostNumbers.removeAll(keepingCapacity: true)
   }
@@ -139,7 +135,6 @@ package final class JobIndex {
     if entry.key != nil { hasKeys = true }
     // The hosts of mirrors are inserted now, since nothing may be written when they are needed.
     for url in entry.urls.dropFirst() { _ = try hostNumber(of: url) }
-    if entry.urls.count > 1 { hasMirrors = true }
   }
 
   private static let insertion = """

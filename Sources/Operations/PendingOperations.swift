@@ -149,9 +149,7 @@ package final class PendingOperations {
     }
   }
 
-  private func isRefreshing(_ record: PhotoRecord) -> Bool {
-    configuration.refresh || record.run.isRefreshing || record.doubtsSource
-  }
+  private func isRefreshing(_ record: PhotoRecord) -> Bool { configuration.refresh || record.run.isRefreshing }
 
   /// Makes the operations of an entry. They are in the queues from the next `addToQueues` on.
   func queue(_ id: PhotoRecord.ID) {
@@ -187,9 +185,8 @@ package final class PendingOperations {
     let list = state.map { StoreList(record, cache: cache, state: $0, minFree: configuration.minFree) }
     guard let filtration: Operation = picture ?? list else { return nil }
     let access = CacheAccess(
-      cache: cache, isRefreshing: isRefreshing(record), maxBytes: configuration.transfer.maxBytes,
-      runID: record.run.runID,
-      since: record.run.accepted)
+      cache: cache, isRefreshing: isRefreshing(record) || record.doubtsSource,
+      maxBytes: configuration.transfer.maxBytes, runID: record.run.runID, since: record.run.accepted)
     let download = ImageDownloader(
       record, engine: engine, access: access,
       delivered: { [earlier] request in

@@ -241,6 +241,7 @@ extension HostScheduler {
       if let (job, retry) = timer.retry {
         guard let index = index(of: job), let site = jobs[index].site(at: retry.host) else { continue }
         jobs[index].retryIsDue(retry, at: site)
+        if retry.hasMirror { arrived(index, site) }
         rank(index, site)
       } else {
         if hosts.loads[slot].timer == timer.due { hosts.loads[slot].timer = nil }

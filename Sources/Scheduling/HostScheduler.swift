@@ -86,6 +86,9 @@ package struct HostScheduler {
   private var starts = 0
   private var added = 0
 
+  /// How often an entry has come to wait for a closed host.
+  private var arrivals = 0
+
   package init() {}
 
   // MARK: Jobs
@@ -202,6 +205,7 @@ package struct HostScheduler {
     guard let index = index(of: job) else { return .request }
     let site = attach(index, to: host, now, allowance())
     jobs[index].setNext(next, at: site)
+    if next != nil { arrived(index, site) }
     return start(index, site, now)
   }
 
@@ -243,7 +247,10 @@ package struct HostScheduler {
   ) {
     guard let index = index(of: job) else { return }
     let site = attach(index, to: host, now, allowance())
-    if let next { jobs[index].setNext(next, at: site) }
+    if let next {
+      jobs[index].setNext(next, at: site)
+      arrived(index, site)
+    }
     rank(index, site)
   }
 
@@ -254,6 +261,7 @@ package struct HostScheduler {
   ) {
     guard let index = index(of: job) else { return }
     let site = attach(index, to: host, now, allowance())
+    arrived(index, site)
     // Very many may be released at once: only the first changes the rank.
     if jobs[index].release(key, at: site) { rank(index, site) }
   }
@@ -287,7 +295,16 @@ package struct HostScheduler {
     return MirrorVersion(changes: hosts.changeCount, entries: site?.dueMirrored.ever ?? 0)
   }
 
-  /// The value of `mirrorVersion`.
+  /// Changes whenever a host may have been closed, opened or given up, or there is another entry at a closed host that may have to be
+  /// set aside, or is due and has a mirror.
+  package var closedVersion: MirrorVersion { MirrorVersion(changes: hosts.changeCount, entries: arrivals) }
+
+  /// Records that there is another entry at a host.
+  mutating func arrived(_ index: Int, _ site: Int) {
+    if hosts.loads[jobs[index].sites[site].slot].breaker.isClosed { arrivals += 1 }
+  }
+
+  /// The value of `mirrorVersion` and `closedVersion`.
   package struct MirrorVersion: Equatable, Sendable {
     fileprivate let changes: Int
     fileprivate let entries: Int

@@ -13,16 +13,27 @@ extension EntryScheduler {
   /// - Returns: Whether there may be more.
   /// - Throws: `IndexError`. No more entries of that job start. Other jobs continue.
   func passOn(now: Int, _ body: (Next) throws(IndexError) -> Void) throws(IndexError) -> Bool {
-    // Thousands of hosts may be closed, and this is called in each turn of the loop.
-    guard hosts.hasClosedHosts, jobs.values.contains(where: \.index.hasMirrors) else { return false }
+    guard hosts.hasClosedHosts else { return false }
     hosts.wake(now)
+    // Thousands of hosts may be closed, and this is called in each turn of the loop.
+    let roomy = jobs.values.count { !$0.isStopped && $0.waitingCount < JobEntries.passLimit }
+    let version = PassVersion(hosts: hosts.closedVersion, roomyJobs: roomy)
+    guard version != passedOn else { return false }
     var left = Self.roundLimit
     for (run, host) in hosts.closedSites where failure(ofHost: host) != nil {
-      guard left > 0, let job = jobs[run], job.index.hasMirrors, !job.isStopped else { continue }
+      guard left > 0, let job = jobs[run], !job.isStopped else { continue }
       try passOnWaiting(at: host, of: run, job, now: now, &left, body)
       try passOnNew(at: host, of: run, job, now: now, &left, body)
     }
+    passedOn = left == 0 ? nil : version
     return left == 0
+  }
+
+  /// What decides whether `passOn` may have something to do.
+  struct PassVersion: Equatable {
+    let hosts: HostScheduler.MirrorVersion
+    /// The number of jobs of which more entries may be set aside.
+    let roomyJobs: Int
   }
 
   private func passOnWaiting(

@@ -47,6 +47,9 @@ final class EntryScheduler {
   /// The last failures of failing hosts, by number.
   private var hostFailures: [Int: EntryFailure] = [:]
 
+  /// When `passOn` last looked at the closed hosts; nil when there was more to do, or a failure has become known.
+  var passedOn: PassVersion?
+
   // MARK: Jobs
 
   /// Adds a job.
@@ -228,7 +231,9 @@ final class EntryScheduler {
       now: now, backoff: backoff)
     guard entry.host != HostScheduler.files else { return nil }
     switch usage.contact {
-    case .failed: hostFailures[entry.host] = failure
+    case .failed:
+      if hostFailures[entry.host] == nil { passedOn = nil }
+      hostFailures[entry.host] = failure
     case .answered: if !hostFailures.isEmpty { hostFailures[entry.host] = nil }
     case .unknown: break
     }
