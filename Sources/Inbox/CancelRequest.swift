@@ -12,6 +12,15 @@ package enum CancelRequest {
     String(MessageDigest.hexDigest(of: file + "\n" + identity).prefix(32))
   }
 
+  /// The key of manifests that were named to a process as arguments, until they have ended there. Another process does not take it:
+  /// it may be given the same files, which stay where they are.
+  /// - Parameters:
+  ///   - job: The job's name; nil for all that were named.
+  ///   - start: When the process was started, see `ProcessStart`.
+  package static func key(ofNamed job: String?, startedAt start: String) -> String {
+    String(MessageDigest.hexDigest(of: (job ?? "") + "\n" + start).prefix(32))
+  }
+
   /// The name of the file that requests cancelling.
   package static func name(_ key: String) -> String { prefix + key }
 

@@ -149,13 +149,13 @@ extension FailureCode {
     case .imageCorrupt:
       Explanation(
         cause: "the picture's data are inconsistent",
-        remedy: "get an intact copy; the next three runs request it again; `--damaged accept` reads what can be read")
+        remedy: "get an intact copy; the next run requests it again; `--damaged accept` reads what can be read")
     case .imageTruncated:
       Explanation(
         cause: "the file ends before the picture does; copies (`none` with `keep`) of JPEG, PNG, GIF and BMP are not "
           + "checked for that",
         remedy:
-          "get a complete copy; the next three runs request all of it again; `--damaged accept` reads what is there")
+          "get a complete copy; the next run requests all of it again; `--damaged accept` reads what is there")
     case .imageTooLarge:
       Explanation(
         cause: "more than `--max-pixels`, too many scans, sides that the output format cannot hold, or more memory "

@@ -118,10 +118,10 @@ package final class PhotoRecord: Sendable {
   let lastFailure: LedgerFailure?
 
   /// Whether the whole source is requested again, because the last run could not decode it: it may have been cut off or damaged
-  /// on its way, with a server that would confirm it as unchanged. After three such runs it is taken for what the server has.
+  /// on its way, by or before a server that would confirm it as unchanged.
   package var doubtsSource: Bool {
-    guard let lastFailure, lastFailure.runs <= 3 else { return false }
-    return [FailureCode.filter(.imageTruncated), .filter(.imageCorrupt)].map(\.text).contains(lastFailure.code)
+    let codes = [FailureCode.filter(.imageTruncated), .filter(.imageCorrupt), .filter(.notAnImage)]
+    return codes.contains { $0.text == lastFailure?.code }
   }
 
   /// The failures of the entry's mirrors before this one, in their order.

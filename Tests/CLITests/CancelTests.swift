@@ -191,8 +191,8 @@ import Testing
     let files = try (1...4).map { try folders.folder.write(dozen, as: "n\($0).txt") }
     let run = try folders.start("run", files + ["--jobs", "1"] + Self.two)
     _ = try server.nextRequest()
-    let status = try eventually({ try folders.statusText() }, is: { $0.contains(#""n4":["#) })
-    #expect(status.contains(#""n4":["#), "\(status)")
+    let status = try eventually({ try folders.statusText() }, is: { $0.contains("/n4.txt") })
+    #expect(status.contains("/n4.txt"), "\(status)")
     #expect(try folders.ask("wait", ["n4", "--timeout", "0.1"]).status == 75, "it has not ended")
     #expect(try cancel("n4").expect(status: 0).error == "cancelling n4\n")
     #expect(try run.waitForLine(containing: "n4: cancelled: 0 filtered") != nil, "the first goes on")

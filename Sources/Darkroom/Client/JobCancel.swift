@@ -23,9 +23,9 @@ package struct JobCancel {
   package func cancel(_ jobs: [String]) throws -> Asked {
     let open = try OpenRuns(configuration)
     let names = jobs.map(PortableName.job)
-    let others = try ask(names.flatMap { open.keys[$0] ?? [] })
+    let others = try ask(names.flatMap { open.keys(of: $0) ?? [] })
     let inShards = try cancelShards { names.contains($0) }
-    let unknown = names.filter { open.keys[$0] == nil && !inShards.contains($0) }
+    let unknown = names.filter { open.keys(of: $0) == nil && !inShards.contains($0) }
     if !unknown.isEmpty {
       let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
       let others = jobs.filter { !unknown.contains(PortableName.job($0)) }
@@ -43,7 +43,7 @@ package struct JobCancel {
   /// - Throws: `StopError.missing` when some open runs may be unknown, after requesting the known ones; `SystemError`.
   package func cancelAll() throws -> Asked {
     let open = try OpenRuns(configuration)
-    let others = try ask(open.keys.values.flatMap { $0 })
+    let others = try ask(open.keys.values.flatMap { $0 } + (open.allNamed.map { [$0] } ?? []))
     let inShards = try cancelShards { _ in true }
     if let obstacle = open.obstacle { throw StopError.missing(obstacle) }
     try check(others)
@@ -64,6 +64,20 @@ package struct JobCancel {
     private(set) var keys: [String: [String]] = [:]
     let isRunning: Bool
 
+    /// When the instance was started; nil when none runs.
+    private let start: String?
+
+    /// Whether manifests are queued that the status does not list.
+    private let hasUnlisted: Bool
+
+    /// The key of all manifests that were named to the instance; nil when all are listed.
+    var allNamed: String? { hasUnlisted ? start.map { CancelRequest.key(ofNamed: nil, startedAt: $0) } : nil }
+
+    /// The keys of a job; nil when it is not open. Of one that may be among the manifests that are not listed: as if it were.
+    func keys(of job: String) -> [String]? {
+      keys[job] ?? (hasUnlisted ? start.map { [CancelRequest.key(ofNamed: job, startedAt: $0)] } : nil)
+    }
+
     /// Why the instance takes no manifest of a job, by job.
     private(set) var ignored: [String: String] = [:]
 
@@ -74,7 +88,8 @@ package struct JobCancel {
       // A manifest that is accepted in between appears in both.
       let scan = try Self.scan(configuration.inbox)
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
-      keys = status.queued_keys ?? [:]
+      start = status.running ? status.process_start ?? "" : nil
+      hasUnlisted = status.queued_total > status.queued.count
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
       for manifest in scan?.manifests ?? [] {
         // The instance may be another user's.
@@ -83,6 +98,11 @@ package struct JobCancel {
         } else {
           keys[manifest.job, default: []].append(manifest.cancelKey)
         }
+      }
+      let inInbox = Set(scan?.manifests.map(\.file) ?? [])
+      for file in status.queued where !inInbox.contains(file) {
+        guard let start, let job = ManifestFileName(Folder.name(of: file))?.job else { continue }
+        keys[job, default: []].append(CancelRequest.key(ofNamed: job, startedAt: start))
       }
       isRunning = status.running
       let unexamined = scan?.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }

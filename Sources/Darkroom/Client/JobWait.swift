@@ -59,7 +59,7 @@ package struct JobWait {
       for index in jobs.indices where isOpen[index] {
         isOpen[index] =
           Self.isOpen(jobs[index], present ?? [], status)
-          || present == nil && status.queued_total > status.queued.count && !runs[index].hasReport
+          || status.running && status.queued_total > status.queued.count && !runs[index].hasReport
         let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
         try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(job: jobs[index]))
       }
@@ -109,10 +109,8 @@ package struct JobWait {
 }
 
 extension Status {
-  /// Whether a manifest of a job is queued, as far as the list tells; that tells of all that were named as arguments.
-  func isQueued(_ job: String) -> Bool {
-    queued_keys?[job] != nil || queued.contains { ManifestFileName(Folder.name(of: $0))?.job == job }
-  }
+  /// Whether a manifest of a job is queued, as far as the list tells.
+  func isQueued(_ job: String) -> Bool { queued.contains { ManifestFileName(Folder.name(of: $0))?.job == job } }
 
   /// Why the instance does not take a file from the inbox; nil when it may, or when none runs.
   func whyIgnored(file: String) -> String? { whyIgnored { $0.file == file } }

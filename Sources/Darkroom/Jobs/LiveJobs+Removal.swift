@@ -57,7 +57,9 @@ extension LiveJobs {
     for run in runs.values {
       for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }
     }
-    for file in table.queue.named { known[file.cancelKey] = .some(nil) }
+    for file in table.queue.named {
+      for key in file.cancelKeys { known[key] = .some(nil) }
+    }
     for manifest in scan.manifests {
       known[manifest.cancelKey] = .some(manifest.file)
     }
@@ -75,6 +77,8 @@ extension LiveJobs {
   func removeRequests(for run: JobRun) {
     // There may also be a request for its manifest that no scan has found yet.
     for key in run.cancelKeys where run.known.unwanted == .requested || table.queue.cancelled.contains(key) {
+      // Others that were named wait for the same request.
+      if table.queue.named.contains(where: { $0.cancelKeys.contains(key) }) { continue }
       try? planner.inbox.folder.remove(CancelRequest.name(key))
     }
   }

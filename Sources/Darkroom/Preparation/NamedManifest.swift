@@ -1,3 +1,4 @@
+import Glibc
 import Inbox
 import Manifests
 import Model
@@ -17,8 +18,10 @@ struct NamedManifest: Sendable, Equatable {
   /// The file's identity.
   let identity: String
 
-  /// Its key for requests to cancel it, see `CancelRequest`.
-  let cancelKey: String
+  /// The keys for requests to cancel it: by its job, with all others that were named, and if it is in the inbox that of a manifest there.
+  let cancelKeys: [String]
+
+  private static let processStart = ProcessStart.of(Int(getpid())) ?? ""
 
   /// The name in messages.
   var description: String { file == Folder.name(of: path) ? path : file }
@@ -46,7 +49,9 @@ struct NamedManifest: Sendable, Equatable {
       let status = try OpenFile(reading: self.path, followingLinks: !isInInbox).status()
       guard status.kind == .file else { throw StopError.missing(path, "it is no file") }
       identity = status.identity.text
-      cancelKey = CancelRequest.key(ofManifest: file, identity: identity)
+      cancelKeys =
+        [job, nil].map { CancelRequest.key(ofNamed: $0, startedAt: Self.processStart) }
+        + (isInInbox ? [CancelRequest.key(ofManifest: file, identity: identity)] : [])
     } catch let error as SystemError {
       guard error.mayPassSoon else { throw StopError.missing(error) }
       throw error.redacted

@@ -183,6 +183,8 @@ struct JobQueue {
     !cancelled.isEmpty && !cancelled.isDisjoint(with: cancelKeys[job.runID] ?? [job.runID])
   }
 
+  private func isCancelled(_ file: NamedManifest) -> Bool { !cancelled.isDisjoint(with: file.cancelKeys) }
+
   /// Removes and returns a job that becomes live only to be cancelled; nil when there is none.
   /// - Parameter isLive: Whether the job of a name is live or held.
   mutating func nextCancelled(isLive: (String) -> Bool) -> JobPlanning.Source? {
@@ -190,7 +192,7 @@ struct JobQueue {
     if let index = unfinished.firstIndex(where: { isCancelled($0) && !isLive($0.name) }) {
       return takeUnfinished(at: index)
     }
-    let file = named.firstIndex { cancelled.contains($0.cancelKey) && mayStart($0, isLive) }
+    let file = cancelled.isEmpty ? nil : named.firstIndex { isCancelled($0) && mayStart($0, isLive) }
     if let file { return .named(named.remove(at: file)) }
     if case .named = goal { return nil }
     let index = scan?.unwanted.firstIndex { mayStart($0, isLive) }
@@ -366,7 +368,7 @@ struct JobQueue {
   /// The manifests that wait to become live only to be cancelled, at most `limit` of them; nil when there are none.
   func queuedCancelled(limit: Int) -> [String]? {
     guard !cancelled.isEmpty else { return nil }
-    let files = named.filter { cancelled.contains($0.cancelKey) }.map(\.description)
+    let files = named.prefix(limit).filter { !$0.isInInbox && isCancelled($0) }.map(\.description)
     let inInbox = (openInInbox + excluded).filter { cancelled.contains($0.cancelKey) }.map(\.file)
     return files.isEmpty && inInbox.isEmpty ? nil : Array((files + inInbox).prefix(limit))
   }
@@ -389,14 +391,6 @@ struct JobQueue {
     guard takesInbox else { return (Array(names.prefix(limit)), total) }
     let files = names + openInInbox.prefix(limit).map(\.file)
     return (Array(files.prefix(limit)), total + (scan?.open.count ?? 0))
-  }
-
-  /// The keys for requests to cancel the named manifests that wait to become live or are being accepted, by job; nil when there are
-  /// none. Only here can `cancel` find them, so that all are listed.
-  /// - Parameter beginning: As for `queued`.
-  func namedKeys(beginning: [JobPlanning.Source] = []) -> [String: [String]]? {
-    let files = beginning.compactMap(\.named) + named
-    return files.isEmpty ? nil : Dictionary(grouping: files, by: \.job).mapValues { $0.map(\.cancelKey) }
   }
 
   /// Whether a manifest was taken out, and is not among those of the last scan. Unfinished jobs are no manifests.

@@ -235,9 +235,9 @@ struct JobRun {
 }
 
 extension JobRun {
-  /// The keys for requests to cancel it. Until it is in the ledger, only a named manifest has one.
+  /// The keys for requests to cancel it. Until it is in the ledger, only a named manifest has some.
   var cancelKeys: [String] {
-    (source.named.map { [$0.cancelKey] } ?? []) + (accepted.map { $1.cancelKeys(of: $0.runID) } ?? [])
+    (source.named?.cancelKeys ?? []) + (accepted.map { $1.cancelKeys(of: $0.runID) } ?? [])
   }
 
   /// The name in messages of what failed.
@@ -245,9 +245,9 @@ extension JobRun {
 }
 
 extension JobManifest {
-  /// The keys for requests to cancel a run: that of the run, and that of its manifest.
+  /// The keys for requests to cancel a run: that of the run, and that of its manifest, if it was in the inbox.
   func cancelKeys(of runID: String) -> [String] {
-    [runID, CancelRequest.key(ofManifest: file, identity: identity)]
+    inboxPath == nil ? [runID] : [runID, CancelRequest.key(ofManifest: file, identity: identity)]
   }
 }
 

@@ -29,14 +29,8 @@ extension RunTable {
 
   /// As `JobQueue.queued`. Each manifest is either queued, until it is in the ledger, or the job of a run.
   func queued(limit: Int) -> (files: [String], total: Int) {
-    queue.queued(beginning: beginning, limit: limit)
+    queue.queued(beginning: inOrder.filter { $0.accepted == nil }.map(\.source), limit: limit)
   }
-
-  /// As `JobQueue.namedKeys`.
-  var namedKeys: [String: [String]]? { queue.namedKeys(beginning: beginning) }
-
-  /// The sources of the runs that are not in the ledger yet.
-  private var beginning: [JobPlanning.Source] { inOrder.filter { $0.accepted == nil }.map(\.source) }
 
   /// Finds out whether cancelling a run was requested.
   mutating func findRequest(for run: JobRun) {

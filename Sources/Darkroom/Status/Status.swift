@@ -215,9 +215,6 @@ package struct Status: Sendable, Equatable, Codable {
   package var queued_behind: [QueuedBehind]?
   /// The queued manifests that will be cancelled; nil when there are none.
   package var queued_cancelled: [String]?
-  /// The keys for requests to cancel the queued manifests that were named as arguments, by job, however many these are; nil when
-  /// there are none.
-  package var queued_keys: [String: [String]]?
   /// The queued manifests that are not read yet because a process has them open for writing; nil when there are none.
   package var queued_open: [String]?
   package var queues: Queues?

@@ -180,7 +180,13 @@ package struct StatusReader {
     let isFromLedger = mayReadState && status.jobs_unknown == nil
     if !isFromLedger { status.jobs = written?.jobs.map(\.stopped) ?? [] }
     if let unknown { status.jobs_unknown = unknown }
-    guard let (scan, inbox) = try scan() else {
+    let scanned: (InboxScan, Inbox)?
+    do throws(SystemError) {
+      scanned = try scan()
+    } catch  where error.cause == .missing {
+      return status
+    }
+    guard let (scan, inbox) = scanned else {
       (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
       return status
     }
@@ -244,12 +250,12 @@ package struct StatusReader {
     if !cancelled.isEmpty { status.queued_cancelled = cancelled.map(\.file) }
   }
 
-  /// Scans the inbox; nil when this user may not read it, or there is none.
+  /// Scans the inbox; nil when this user may not read it.
   private func scan() throws(SystemError) -> (InboxScan, Inbox)? {
     do throws(SystemError) {
       let inbox = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile)
       return (try inbox.scan(), inbox)
-    } catch  where [.permission, .missing].contains(error.cause) {
+    } catch  where error.cause == .permission {
       return nil
     }
   }

@@ -122,7 +122,6 @@ final class StatusWriter {
       status.waits_total = waits.count
     }
     (status.queued, status.queued_total) = jobs.table.queued(limit: Status.listLimit)
-    status.queued_keys = jobs.table.namedKeys
     let replaceable = Set(jobs.runs.values.compactMap(\.replaceableFile))
     status.addQueuedForNextStart(jobs.table.queue.queuedForNextStart(limit: Status.listLimit), replaceable: replaceable)
     status.queued_cancelled = jobs.table.queue.queuedCancelled(limit: Status.listLimit)

@@ -60,7 +60,7 @@ struct ResponseHeader {
       announcedBytes = Self.number(line.dropFirst(15))
     } else if Self.begins(line, with: "location:") {
       // Of several the first counts, as with curl.
-      if location == nil { location = Self.encoded(line.dropFirst(9)) }
+      if location?.isEmpty ?? true { location = Self.encoded(line.dropFirst(9)) }
     } else if Self.begins(line, with: "transfer-encoding:") {
       hasTransferEncoding = true
     } else if Self.begins(line, with: "retry-after:") {
