@@ -180,14 +180,10 @@ package struct StatusReader {
     let isFromLedger = mayReadState && status.jobs_unknown == nil
     if !isFromLedger { status.jobs = written?.jobs.map(\.stopped) ?? [] }
     if let unknown { status.jobs_unknown = unknown }
-    let scanned: (InboxScan, Inbox)?
-    do throws(SystemError) {
-      scanned = try scan()
-    } catch  where error.cause == .missing {
-      return status
-    }
-    guard let (scan, inbox) = scanned else {
-      (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
+    guard let (scan, inbox) = try scan() else {
+      if !isInboxMissing {
+        (status.queued, status.queued_total) = (written?.queued ?? [], written?.queued_total ?? 0)
+      }
       return status
     }
     let pauses = Self.pauses(scan, in: inbox.folder)
@@ -250,13 +246,23 @@ package struct StatusReader {
     if !cancelled.isEmpty { status.queued_cancelled = cancelled.map(\.file) }
   }
 
-  /// Scans the inbox; nil when this user may not read it.
+  /// Scans the inbox; nil when this user may not read it, or there is none.
   private func scan() throws(SystemError) -> (InboxScan, Inbox)? {
     do throws(SystemError) {
       let inbox = try Inbox(path: configuration.inbox, extraLock: configuration.lockFile)
       return (try inbox.scan(), inbox)
-    } catch  where error.cause == .permission {
+    } catch  where [.permission, .missing].contains(error.cause) {
       return nil
+    }
+  }
+
+  /// Whether there is no inbox, as while jobs are done in shards. One that this user may not see may be there.
+  private var isInboxMissing: Bool {
+    do throws(SystemError) {
+      _ = try FileStatus(of: configuration.inbox)
+      return false
+    } catch {
+      return error.cause == .missing
     }
   }
 
