@@ -89,7 +89,7 @@ package struct JobCancel {
       let scan = try Self.scan(configuration.inbox)
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
       start = status.running ? status.process_start ?? "" : nil
-      hasUnlisted = status.queued_total > status.queued.count
+      hasUnlisted = status.hasUnlistedNames
       for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
       for manifest in scan?.manifests ?? [] {
         // The instance may be another user's.
@@ -100,7 +100,7 @@ package struct JobCancel {
         }
       }
       let inInbox = Set(scan?.manifests.map(\.file) ?? [])
-      for file in status.queued where !inInbox.contains(file) {
+      for file in status.queued where status.queued_named != nil && !inInbox.contains(file) {
         guard let start, let job = ManifestFileName(Folder.name(of: file))?.job else { continue }
         keys[job, default: []].append(CancelRequest.key(ofNamed: job, startedAt: start))
       }

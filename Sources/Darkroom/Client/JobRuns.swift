@@ -21,8 +21,8 @@ struct JobRuns {
   /// The last run and its state; nil when there is no report.
   private var last: (run: String, state: JobOutcome.State)?
 
-  /// Whether a run of it has ended, as its folder tells.
-  var hasReport: Bool { last != nil }
+  /// Whether a run of it has ended while it was watched.
+  var hasEnded: Bool { !found.isEmpty }
 
   /// The identity of `report.json` when it was read.
   private var read: FileIdentity?

@@ -59,7 +59,7 @@ package struct JobWait {
       for index in jobs.indices where isOpen[index] {
         isOpen[index] =
           Self.isOpen(jobs[index], present ?? [], status)
-          || status.running && status.queued_total > status.queued.count && !runs[index].hasReport
+          || status.hasUnlistedNames && !runs[index].hasEnded
         let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
         try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(job: jobs[index]))
       }
@@ -109,6 +109,9 @@ package struct JobWait {
 }
 
 extension Status {
+  /// Whether manifests that were named to the instance are queued, and not all are listed.
+  var hasUnlistedNames: Bool { running && queued_named != nil && queued_total > queued.count }
+
   /// Whether a manifest of a job is queued, as far as the list tells.
   func isQueued(_ job: String) -> Bool { queued.contains { ManifestFileName(Folder.name(of: $0))?.job == job } }
 

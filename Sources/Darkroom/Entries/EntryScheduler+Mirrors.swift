@@ -16,9 +16,13 @@ extension EntryScheduler {
     guard hosts.hasClosedHosts else { return false }
     hosts.wake(now)
     // Thousands of hosts may be closed, and this is called in each turn of the loop.
-    let roomy = jobs.values.count { !$0.isStopped && $0.waitingCount < JobEntries.passLimit }
-    let version = PassVersion(hosts: hosts.closedVersion, roomyJobs: roomy)
-    guard version != passedOn else { return false }
+    let version = hosts.closedVersion
+    let hasRoomAgain = crowdedRuns.contains { run in
+      jobs[run].map { !$0.isStopped && $0.waitingCount < JobEntries.passLimit } == true
+    }
+    guard version != passedOn || hasRoomAgain else { return false }
+    passedOn = nil
+    crowdedRuns = []
     var left = Self.roundLimit
     for (run, host) in hosts.closedSites where failure(ofHost: host) != nil {
       guard left > 0, let job = jobs[run], !job.isStopped else { continue }
@@ -27,13 +31,6 @@ extension EntryScheduler {
     }
     passedOn = left == 0 ? nil : version
     return left == 0
-  }
-
-  /// What decides whether `passOn` may have something to do.
-  struct PassVersion: Equatable {
-    let hosts: HostScheduler.MirrorVersion
-    /// The number of jobs of which more entries may be set aside.
-    let roomyJobs: Int
   }
 
   private func passOnWaiting(
@@ -63,6 +60,7 @@ extension EntryScheduler {
       }
       job.withoutMirror[host] = hosts.mirrorVersion(of: host, job: run)
     }
+    if job.waitingCount >= JobEntries.passLimit { crowdedRuns.insert(run) }
   }
 
   private func passOn(

@@ -47,8 +47,11 @@ final class EntryScheduler {
   /// The last failures of failing hosts, by number.
   private var hostFailures: [Int: EntryFailure] = [:]
 
-  /// When `passOn` last looked at the closed hosts; nil when there was more to do, or a failure has become known.
-  var passedOn: PassVersion?
+  /// The version of the closed hosts that `passOn` has looked at; nil when there was more to do, or a failure has become known.
+  var passedOn: HostScheduler.MirrorVersion?
+
+  /// The jobs of which it set no more entries aside, because too many wait.
+  var crowdedRuns: Set<Int> = []
 
   // MARK: Jobs
 

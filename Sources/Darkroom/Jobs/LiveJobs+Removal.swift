@@ -57,8 +57,9 @@ extension LiveJobs {
     for run in runs.values {
       for key in run.cancelKeys { known[key] = .some(run.accepted?.manifest.inboxPath.map { Folder.name(of: $0) }) }
     }
-    for file in table.queue.named {
-      for key in file.cancelKeys { known[key] = .some(nil) }
+    // They are not for the owner of one of the manifests.
+    for file in table.queue.named + runs.values.compactMap(\.source.named) {
+      for key in file.sharedCancelKeys { known[key] = .some(nil) }
     }
     for manifest in scan.manifests {
       known[manifest.cancelKey] = .some(manifest.file)
@@ -77,8 +78,9 @@ extension LiveJobs {
   func removeRequests(for run: JobRun) {
     // There may also be a request for its manifest that no scan has found yet.
     for key in run.cancelKeys where run.known.unwanted == .requested || table.queue.cancelled.contains(key) {
-      // Others that were named wait for the same request.
+      // Others that were named may wait for the same request.
       if table.queue.named.contains(where: { $0.cancelKeys.contains(key) }) { continue }
+      if runs.values.contains(where: { $0.number != run.number && $0.cancelKeys.contains(key) }) { continue }
       try? planner.inbox.folder.remove(CancelRequest.name(key))
     }
   }

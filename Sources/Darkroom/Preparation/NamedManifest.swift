@@ -18,8 +18,11 @@ struct NamedManifest: Sendable, Equatable {
   /// The file's identity.
   let identity: String
 
-  /// The keys for requests to cancel it: by its job, with all others that were named, and if it is in the inbox that of a manifest there.
+  /// The keys for requests to cancel it: `sharedCancelKeys`, and if it is in the inbox that of a manifest there.
   let cancelKeys: [String]
+
+  /// The keys for requests to cancel it by its job, and with all others that were named.
+  var sharedCancelKeys: ArraySlice<String> { cancelKeys.prefix(2) }
 
   private static let processStart = ProcessStart.of(Int(getpid())) ?? ""
 

@@ -368,7 +368,7 @@ struct JobQueue {
   /// The manifests that wait to become live only to be cancelled, at most `limit` of them; nil when there are none.
   func queuedCancelled(limit: Int) -> [String]? {
     guard !cancelled.isEmpty else { return nil }
-    let files = named.prefix(limit).filter { !$0.isInInbox && isCancelled($0) }.map(\.description)
+    let files = Array(named.lazy.filter { !$0.isInInbox && isCancelled($0) }.prefix(limit)).map(\.description)
     let inInbox = (openInInbox + excluded).filter { cancelled.contains($0.cancelKey) }.map(\.file)
     return files.isEmpty && inInbox.isEmpty ? nil : Array((files + inInbox).prefix(limit))
   }

@@ -32,6 +32,12 @@ extension RunTable {
     queue.queued(beginning: inOrder.filter { $0.accepted == nil }.map(\.source), limit: limit)
   }
 
+  /// How many of the queued were named as arguments; nil for none.
+  var queuedNamed: Int? {
+    let count = queue.named.count + inOrder.count { $0.accepted == nil && $0.source.named != nil }
+    return count > 0 ? count : nil
+  }
+
   /// Finds out whether cancelling a run was requested.
   mutating func findRequest(for run: JobRun) {
     guard run.known.unwanted == nil, !queue.cancelled.isEmpty, !queue.cancelled.isDisjoint(with: run.cancelKeys) else {

@@ -215,6 +215,8 @@ package struct Status: Sendable, Equatable, Codable {
   package var queued_behind: [QueuedBehind]?
   /// The queued manifests that will be cancelled; nil when there are none.
   package var queued_cancelled: [String]?
+  /// How many of the queued manifests were named as arguments; nil for none, and without an instance.
+  package var queued_named: Int?
   /// The queued manifests that are not read yet because a process has them open for writing; nil when there are none.
   package var queued_open: [String]?
   package var queues: Queues?

@@ -122,6 +122,7 @@ final class StatusWriter {
       status.waits_total = waits.count
     }
     (status.queued, status.queued_total) = jobs.table.queued(limit: Status.listLimit)
+    status.queued_named = jobs.table.queuedNamed
     let replaceable = Set(jobs.runs.values.compactMap(\.replaceableFile))
     status.addQueuedForNextStart(jobs.table.queue.queuedForNextStart(limit: Status.listLimit), replaceable: replaceable)
     status.queued_cancelled = jobs.table.queue.queuedCancelled(limit: Status.listLimit)

@@ -14,6 +14,12 @@ import Testing
     var status = Status(version: "1", inbox: "in", outbox: "out")
     status.queued = ["m/a.txt", "b.csv.gz"]
     #expect(["a", "b", "m", "d"].map(status.isQueued) == [true, true, false, false])
+    for (isRunning, named, total, hasMore) in [
+      (true, 3, 3, true), (true, 2, 2, false), (true, nil, 3, false), (false, 3, 3, false),
+    ] as [(Bool, Int?, Int, Bool)] {
+      (status.running, status.queued_named, status.queued_total) = (isRunning, named, total)
+      #expect(status.hasUnlistedNames == hasMore)
+    }
   }
 
   @Test func `a manifest that takes the place of a live job's is told from one that comes after it`() {
