@@ -170,6 +170,24 @@ import Testing
     #expect(jobs.scheduler.passedOn != seen && jobs.scheduler.jobs[2]?.waitingCount == 3)
   }
 
+  @Test func `more entries are set aside as soon as fewer of the job wait, though no host has changed`() throws {
+    let limit = JobEntries.passLimit
+    let urls = ["a/x", "b/x", "a/y", "b/y"] + (0..<limit + 5).map { "a/\($0)" }
+    try jobs.add(1, urls: urls.map { ["http://\($0)"] })
+    #expect(try jobs.start(perHost: 1) == [0, 1])
+    for position in [0, 1] { jobs.answer(position, now: 10) }
+    #expect(try jobs.start(perHost: 1, now: 11) == [2, 3])
+    jobs.fail(2, now: 20)
+    jobs.scheduler.hold(PhotoRecord.ID(run: 1, position: 2), now: 20)
+    jobs.downloadEnded(3, now: 20)
+    jobs.retry(3, attempts: 1, due: 500, now: 20)
+    while try jobs.scheduler.passOn(now: 30, { _ in }) {}
+    #expect(jobs.scheduler.jobs[1]?.waitingCount == limit)
+    #expect(try jobs.start(perHost: 1, now: 500) == [3])
+    #expect(jobs.scheduler.jobs[1]?.waitingCount == limit - 1)
+    #expect(try passOn(now: 500).isEmpty && jobs.scheduler.jobs[1]?.waitingCount == limit)
+  }
+
   @Test func `a host that has asked for a hold is not asked because its entries are passed on`() throws {
     try jobs.add(1, urls: [["http://a/0"], ["http://a/1"], ["http://a/2"], ["http://a/3", "http://b/3"]])
     #expect(try jobs.start(perHost: 1) == [0])

@@ -30,4 +30,35 @@ extension LiveJobsTests {
     #expect(try (inbox.folder.status(of: CancelRequest.name(file.cancelKey)) != nil) == isLeft, "others are removed")
     engine.shutdown()
   }
+
+  @Test func `a request for all named manifests stays until the last of them has taken it`() throws {
+    let inbox = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil)
+    let files = try ["x.txt", "y.txt", "z.txt"].map { file in
+      try deliveries.root.write("http://h/c\n", as: file)
+      return try NamedManifest(deliveries.root.file(file), inbox: inbox.path)
+    }
+    let request = CancelRequest.name(files[0].cancelKeys[1])
+    _ = try inbox.folder.create(file: request, mode: 0o644)
+    // One waits, and two are being accepted.
+    jobs.table.queue = JobQueue(goal: .named([files[0]]), unfinished: [])
+    let fresh = jobs.table.queue.fresh(of: [])
+    jobs.table.queue.update(fresh, settled: fresh)
+    for (number, file) in zip(1..., files.dropFirst()) {
+      jobs.table.runs[number] = JobRun(number: number, source: .named(file), now: 0)
+    }
+    jobs.findUnwanted(try inbox.scan(), in: inbox, settleTime: 0, now: 0)
+    #expect(jobs.runs.values.allSatisfy { $0.known.unwanted == .requested })
+    let runs = try [1, 2].map { try #require(jobs.table.runs[$0]) }
+    jobs.table.runs = [:]
+    jobs.removeRequests(for: runs[0])
+    #expect(try inbox.folder.status(of: request) != nil, "for the one that waits")
+    #expect(jobs.table.queue.nextCancelled { _ in false } == .named(files[0]))
+    jobs.table.runs[2] = runs[1]
+    jobs.removeRequests(for: runs[0])
+    #expect(try inbox.folder.status(of: request) != nil, "for the other run")
+    jobs.table.runs[2] = nil
+    jobs.removeRequests(for: runs[1])
+    #expect(try inbox.folder.status(of: request) == nil)
+    engine.shutdown()
+  }
 }
