@@ -67,7 +67,7 @@ package struct JobCancel {
     /// When the instance was started; nil when none runs.
     private let start: String?
 
-    /// Whether manifests are queued that the status does not list.
+    /// As `Status.hasUnlistedNames`.
     private let hasUnlisted: Bool
 
     /// The key of all manifests that were named to the instance; nil when all are listed.

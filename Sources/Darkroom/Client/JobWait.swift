@@ -58,7 +58,7 @@ package struct JobWait {
       let status = try reader.read(countsRows: false)
       for index in jobs.indices where isOpen[index] {
         isOpen[index] =
-          Self.isOpen(jobs[index], present ?? [], status)
+          Self.isOpen(jobs[index], present, status)
           || status.hasUnlistedNames && !runs[index].hasEnded
         let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
         try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(job: jobs[index]))
@@ -80,8 +80,8 @@ package struct JobWait {
   /// A manifest in the inbox; `identity` is nil for one that this user may not read.
   private typealias Present = (job: String, file: String, identity: String?)
 
-  /// The manifests in the inbox, with the identities of readable ones; nil if this user may not read the inbox, or there is none.
-  private func manifests() throws(SystemError) -> [Present]? {
+  /// The manifests in the inbox, with the identities of readable ones; none if this user may not read the inbox, or there is no inbox.
+  private func manifests() throws(SystemError) -> [Present] {
     do throws(SystemError) {
       let scan = try Inbox(path: configuration.inbox, extraLock: nil).scan()
       // An instance of another user may be able to read these files.
@@ -91,7 +91,7 @@ package struct JobWait {
       }
       return scan.manifests.map { ($0.job, $0.file, $0.identity.text) } + unreadable
     } catch  where [.permission, .missing].contains(error.cause) {
-      return nil
+      return []
     }
   }
 
