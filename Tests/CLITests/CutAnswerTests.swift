@@ -68,4 +68,24 @@ import Testing
       #expect(try server.nextLine() == "whole")
     }
   }
+
+  /// Entries of the same URL, or variants of one, of which the first is copied without being decoded, so that the server is asked
+  /// whether what it sent before is unchanged.
+  @Test(arguments: [
+    #"[{"url": URL, "name": "a", "filters": "none"}, {"url": URL, "name": "b"}]"#,
+    #"[{"url": URL, "name": "a", "variants": [{"name": "a", "filters": "none"}, {"name": "b"}]}]"#,
+  ])
+  func `it is requested as a whole also beside a copy of it, for which the server confirms it`(entries: String) throws {
+    let server = try server(broken: 1)
+    let text = entries.replacing("URL", with: #""\#(server.url("a"))""#)
+    var codes: [[String?]] = []
+    for _ in 0..<3 {
+      try folders.drop("job.json", text)
+      _ = try folders.run(["--retries", "1"])
+      codes.append(try folders.report("job").entries.map { $0.error?.code })
+    }
+    #expect(codes == [[nil, "image-truncated"], [nil, nil], [nil, nil]])
+    let digests = try Set(folders.report("job").entries.map { try #require($0.source?.sha256) })
+    #expect(digests.count == 1, "the copy is that of the whole, too")
+  }
 }

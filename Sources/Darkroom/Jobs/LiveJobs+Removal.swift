@@ -71,7 +71,18 @@ extension LiveJobs {
         try? inbox.folder.remove(CancelRequest.name(key))
       }
     }
-    for run in runs.values { table.findRequest(for: run) }
+    for run in runs.values {
+      table.findRequest(for: run)
+      keepRequest(for: run.number)
+    }
+  }
+
+  /// Leaves a request by the name of a run that was cancelled by a key that another process does not know.
+  func keepRequest(for number: Int) {
+    guard let run = runs[number], run.known.unwanted == .requested, run.source.named != nil,
+      let runID = run.accepted?.job.runID, !table.queue.cancelled.contains(runID)
+    else { return }
+    _ = try? planner.inbox.folder.create(file: CancelRequest.name(runID), mode: 0o600)
   }
 
   /// Removes the requests to cancel an ended run. If that fails, the next scan removes them.

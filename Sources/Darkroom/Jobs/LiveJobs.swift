@@ -112,7 +112,9 @@ final class LiveJobs {
 
   func handle(_ message: BackgroundWork.Message) throws {
     switch message {
-    case .accepted(let run, let job, let manifest): step(.accepted(job, manifest), of: run)
+    case .accepted(let run, let job, let manifest):
+      step(.accepted(job, manifest), of: run)
+      keepRequest(for: run)
     case .listed(let run, let job, let manifest): step(.listed(job, manifest), of: run)
     case .planned(let run, let result):
       work.planned(run)

@@ -28,6 +28,8 @@ struct CacheAccess: Sendable {
     guard let source = cache?.source(key) ?? delivered(), source.bytes <= maxBytes else { return nil }
     let isOfThisRun =
       source.asked.runID == runID || (since...max(since, Clock.wallMilliseconds)).contains(source.asked.time)
-    return (isRefreshing || !request.isCacheable) && !isOfThisRun ? nil : (source, isOfThisRun)
+    // An answer that only confirms what was there before is none for a request that ignores it.
+    let isUsable = isRefreshing ? isOfThisRun && source.asked.httpStatus != 304 : isOfThisRun || request.isCacheable
+    return isUsable ? (source, isOfThisRun) : nil
   }
 }

@@ -90,10 +90,11 @@ final class CacheIndex {
     }
   }
 
-  /// Records the source that a request returned, and the use of its file, if the index contains the file.
+  /// Records that a source was confirmed, and the use of its file, if the index contains the file and has no other source of the
+  /// request: one that was downloaded meanwhile is newer.
   func confirm(_ source: CachedSource, of key: CacheKey) throws {
     try change {
-      if try use(source.sha256) { try putSource(source, of: key) }
+      if try use(source.sha256) { try putSource(source, of: key, by: Self.confirmSource) }
     }
   }
 
@@ -125,9 +126,9 @@ final class CacheIndex {
     return database.changes > 0
   }
 
-  private func putSource(_ source: CachedSource, of key: CacheKey) throws {
+  private func putSource(_ source: CachedSource, of key: CacheKey, by statement: String = putSource) throws {
     let former = try onceObject(key)
-    try database.run(Self.putSource, [.text(key.text)] + source.values)
+    try database.run(statement, [.text(key.text)] + source.values)
     if source.asked.isOnce {
       mayHaveOnce = true
       try countObject(source.sha256)
@@ -161,6 +162,8 @@ final class CacheIndex {
     ON CONFLICT (key) DO UPDATE
     SET \((["object"] + details).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
     """
+
+  private static let confirmSource = putSource + " WHERE object = excluded.object"
 
   /// The columns of a source but that of its digest, which is the first.
   private static let details = CachedSource.columns.list.dropFirst()

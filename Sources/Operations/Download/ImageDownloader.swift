@@ -79,7 +79,8 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
 
   /// Begins the download, once the files of its form are checked.
   private func begin() {
-    if let source = record.inherited, source.isCached || staged.hasFile {
+    // What the other variant had from the cache may have been confirmed only.
+    if let source = record.inherited, source.isCached && !access.isRefreshing || staged.hasFile {
       if reportsBeginning { report(.downloadBegan(record, at: nil)) }
       record.downloaded(source, taking: .zero)
       return end()
@@ -132,7 +133,7 @@ package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable 
       request: CacheKey(
         location, request, key: sourceName, files: files.version, secrets: rule?.secrets,
         run: request.isCacheable ? nil : record.run.firstRunID ?? record.run.runID),
-      checksum: record.entry.checksum)
+      checksum: record.entry.checksum, isRefreshing: access.isRefreshing)
     live.withLock { $0.key = key }
     let leader = shared.leader(key, self)
     live.withLock { $0.leader = leader }

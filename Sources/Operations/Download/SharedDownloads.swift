@@ -8,6 +8,9 @@ final class SharedDownloads: Sendable {
   struct Key: Hashable, Sendable {
     let request: CacheKey
     let checksum: Checksum?
+
+    /// As `CacheAccess.isRefreshing`: a download that asks for the whole source cannot use one that is only confirmed.
+    let isRefreshing: Bool
   }
 
   private struct Group {

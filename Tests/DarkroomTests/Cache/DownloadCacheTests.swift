@@ -139,6 +139,14 @@ import TestSupport
     #expect(try fixture.files().sources.isEmpty)
   }
 
+  @Test func `a confirmation does not replace what was downloaded meanwhile`() throws {
+    let cache = fixture.opened()
+    let old = try fixture.keep("a", in: cache)
+    let new = try fixture.keep("b", in: cache, as: "a")
+    cache.confirm(old, of: try CacheFixture.key("a"))
+    #expect(cache.source(try CacheFixture.key("a")) == new)
+  }
+
   @Test(arguments: [false, true]) func `a source that is kept again replaces damaged bytes`(isInMemory: Bool) throws {
     let cache = fixture.opened()
     let source = try fixture.keep("a", in: cache, isInMemory: isInMemory)

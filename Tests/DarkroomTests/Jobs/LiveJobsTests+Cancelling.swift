@@ -61,4 +61,27 @@ extension LiveJobsTests {
     #expect(try inbox.folder.status(of: request) == nil)
     engine.shutdown()
   }
+
+  @Test(arguments: [false, true])
+  func `a named manifest that is cancelled while it is accepted stays cancelled for the next process`(isBefore: Bool)
+    throws
+  {
+    let inbox = jobs.planner.inbox
+    try deliveries.root.write("http://h/c\n", as: "x.txt")
+    let file = try NamedManifest(deliveries.root.file("x.txt"), inbox: inbox.path)
+    _ = try inbox.folder.create(file: CancelRequest.name(file.cancelKeys[0]), mode: 0o644)
+    jobs.table.queue = JobQueue(goal: .named([]), unfinished: [])
+    jobs.table.runs[1] = JobRun(number: 1, source: .named(file), now: 0)
+    let manifest = try JobManifest.sample(file: "x.txt", identity: file.identity)
+    let job = LedgerJob(runID: "run", name: "x", details: try manifest.text)
+    if isBefore { jobs.findUnwanted(try inbox.scan(), in: inbox, settleTime: 0, now: 0) }
+    try jobs.handle(BackgroundWork.Message.accepted(run: 1, job, manifest))
+    if !isBefore { jobs.findUnwanted(try inbox.scan(), in: inbox, settleTime: 0, now: 0) }
+    #expect(try inbox.folder.status(of: CancelRequest.name("run")) != nil)
+    let run = try #require(jobs.runs[1])
+    jobs.table.runs = [:]
+    jobs.removeRequests(for: run)
+    #expect(try inbox.folder.status(of: CancelRequest.name("run")) == nil, "it has ended")
+    engine.shutdown()
+  }
 }
