@@ -126,13 +126,6 @@ extension HostScheduler {
   /// there and it may be tried again.
   package func isOpen(_ host: Int, now: Int) -> Bool { hosts.isOpen(host, now: now) }
 
-  /// The closed hosts at which each job has something left, those that were closed first before others.
-  package var closedSites: [(job: Int, host: Int)] {
-    closedHosts.flatMap { closed in
-      jobs.filter { $0.site(at: closed.host) != nil }.map { ($0.number, closed.host) }
-    }
-  }
-
   /// Whether a host with entries left is closed.
   package var hasClosedHosts: Bool { !hosts.closed.isEmpty }
 

@@ -86,9 +86,6 @@ package struct HostScheduler {
   private var starts = 0
   private var added = 0
 
-  /// How often an entry has come to wait for a closed host.
-  private var arrivals = 0
-
   package init() {}
 
   // MARK: Jobs
@@ -289,30 +286,33 @@ package struct HostScheduler {
     return jobs[index].sites[site].released.first
   }
 
-  /// Changes whenever a host may have been closed, opened or given up, or another entry with a mirror is due there.
-  package func mirrorVersion(of host: Int, job: Int) -> MirrorVersion {
-    let site = index(of: job).flatMap { index in jobs[index].site(at: host).map { jobs[index].sites[$0] } }
-    return MirrorVersion(changes: hosts.changeCount, entries: site?.dueMirrored.ever ?? 0)
-  }
-
-  /// Changes whenever a host may have been closed, opened or given up, or there is another entry at a closed host that may have to be
-  /// set aside, or is due and has a mirror.
-  package var closedVersion: MirrorVersion { MirrorVersion(changes: hosts.changeCount, entries: arrivals) }
-
   /// Records that there is another entry at a host.
   mutating func arrived(_ index: Int, _ site: Int) {
-    if hosts.loads[jobs[index].sites[site].slot].breaker.isClosed { arrivals += 1 }
+    let (host, slot) = (jobs[index].sites[site].host, jobs[index].sites[site].slot)
+    if hosts.loads[slot].breaker.isClosed { hosts.mirrorChecks.add(host) }
   }
 
-  /// The value of `mirrorVersion` and `closedVersion`.
-  package struct MirrorVersion: Equatable, Sendable {
-    fileprivate let changes: Int
-    fileprivate let entries: Int
+  /// Removes and returns a closed host at which entries may have got a mirror at an open host, or be new, since it was last
+  /// returned; nil when there is none.
+  package mutating func nextMirrorCheck(now: Int) -> Int? {
+    if hosts.mirrorChecks.isAllDue(now: now) {
+      hosts.mirrorChecks.begin(hosts.closed.map { hosts.loads[$0].number }, now: now)
+    }
+    while let host = hosts.mirrorChecks.next() {
+      if let slot = hosts.slot(of: host), hosts.loads[slot].breaker.isClosed { return host }
+    }
+    return nil
   }
+
+  /// Lets `nextMirrorCheck` return a host again, if it is closed.
+  package mutating func checkMirrors(of host: Int) { hosts.mirrorChecks.add(host) }
+
+  /// The jobs with something left at a host.
+  package func jobs(at host: Int) -> [Int] { jobs.filter { $0.site(at: host) != nil }.map(\.number) }
 
   /// The first of a host's due entries with a mirror that are wanted.
   package func mirrored(of host: Int, job: Int, limit: Int, where isWanted: (EntryKey) -> Bool) -> [Retry] {
-    guard let index = index(of: job), let site = jobs[index].site(at: host), jobs[index].sites[site].dueMirrored.now > 0
+    guard let index = index(of: job), let site = jobs[index].site(at: host), jobs[index].sites[site].dueMirrored > 0
     else { return [] }
     let found = jobs[index].sites[site].dueRetries.elements.filter { $0.hasMirror && isWanted($0.key) }
     return Array(found.sorted().prefix(limit))

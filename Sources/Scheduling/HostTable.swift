@@ -24,9 +24,9 @@ struct HostTable {
   /// When time was last counted for closed hosts.
   private var counted = 0
 
-  /// Changes of hosts that have not been taken, and the total number of changes.
-  var changes: [HostChange] = [] { didSet { changeCount += max(0, changes.count - oldValue.count) } }
-  private(set) var changeCount = 0
+  /// Changes of hosts that have not been taken.
+  var changes: [HostChange] = []
+  var mirrorChecks = MirrorChecks()
 
   /// The most trials at once.
   static let trialLimit = 16
@@ -164,6 +164,7 @@ struct HostTable {
       let ended = loads[slot].breaker.closed
       guard loads[slot].breaker.answered(began: began, now: now) else { return false }
       closed.remove(slot)
+      mirrorChecks.addAll()
       changes.append(.init(host: number, kind: .opened, ended: ended))
       for other in closed { loads[other].breaker.makeTrialDue(now: now) }
       return true
@@ -172,6 +173,7 @@ struct HostTable {
       if closed.isEmpty { counted = now }
       if loads[slot].breaker.failed(failure, began: began, isTrial: isTrial, isOwn: isOwnFailure, now: now) {
         closed.insert(slot)
+        mirrorChecks.add(number)
         changes.append(.init(host: number, kind: .closed(failure)))
       } else if !wasGivenUp, loads[slot].breaker.isGivenUp {
         changes.append(.init(host: number, kind: .givenUp))

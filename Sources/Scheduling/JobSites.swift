@@ -9,8 +9,8 @@ struct JobSites {
     var next: EntryKey?
     /// Retries that are due, and new entries that wait apart for a closed host.
     fileprivate(set) var dueRetries = PriorityQueue<Retry>()
-    /// The number of them with a mirror, now and in total.
-    fileprivate(set) var dueMirrored = (now: 0, ever: 0)
+    /// The number of them with a mirror.
+    fileprivate(set) var dueMirrored = 0
     /// Entries that waited for others, and are released.
     var released = PriorityQueue<EntryKey>()
     /// How many retries are not due yet.
@@ -187,9 +187,7 @@ struct JobSites {
   /// Adds an entry that is due.
   mutating func setAside(_ retry: Retry, at index: Int) {
     sites[index].dueRetries.insert(retry)
-    guard retry.hasMirror else { return }
-    sites[index].dueMirrored.now += 1
-    sites[index].dueMirrored.ever += 1
+    if retry.hasMirror { sites[index].dueMirrored += 1 }
   }
 
   /// Adds an entry that may start.
@@ -203,7 +201,7 @@ struct JobSites {
   mutating func popReleased(at index: Int) { _ = sites[index].released.popFirst() }
 
   mutating func removeRetry(_ retry: Retry, at index: Int) {
-    if retry.hasMirror { sites[index].dueMirrored.now -= 1 }
+    if retry.hasMirror { sites[index].dueMirrored -= 1 }
     if sites[index].dueRetries.first == retry {
       _ = sites[index].dueRetries.popFirst()
     } else {

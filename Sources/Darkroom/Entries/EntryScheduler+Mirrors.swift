@@ -15,36 +15,53 @@ extension EntryScheduler {
   func passOn(now: Int, _ body: (Next) throws(IndexError) -> Void) throws(IndexError) -> Bool {
     guard hosts.hasClosedHosts else { return false }
     hosts.wake(now)
-    // Thousands of hosts may be closed, and this is called in each turn of the loop.
-    let version = hosts.closedVersion
-    let hasRoomAgain = crowdedRuns.contains { run in
-      jobs[run].map { !$0.isStopped && $0.waitingCount < JobEntries.passLimit } == true
-    }
-    guard version != passedOn || hasRoomAgain else { return false }
-    passedOn = nil
-    crowdedRuns = []
+    checkCrowded()
     var left = Self.roundLimit
-    for (run, host) in hosts.closedSites where failure(ofHost: host) != nil {
-      guard left > 0, let job = jobs[run], !job.isStopped else { continue }
+    while left > 0, let host = hosts.nextMirrorCheck(now: now) {
+      do throws(IndexError) {
+        try passOn(at: host, now: now, &left, body)
+      } catch {
+        hosts.checkMirrors(of: host)
+        throw error
+      }
+      if left == 0 { hosts.checkMirrors(of: host) }
+    }
+    return left == 0
+  }
+
+  /// Looks again at as many hosts as there is room for entries.
+  private func checkCrowded() {
+    for (run, waiting) in crowded {
+      let room = JobEntries.passLimit - (jobs[run]?.waitingCount ?? 0)
+      guard room > 0 else { continue }
+      for host in waiting.prefix(room) {
+        crowded[run]?.remove(host)
+        hosts.checkMirrors(of: host)
+      }
+      if waiting.count <= room { crowded[run] = nil }
+    }
+  }
+
+  private func passOn(
+    at host: Int, now: Int, _ left: inout Int, _ body: (Next) throws(IndexError) -> Void
+  ) throws(IndexError) {
+    guard failure(ofHost: host) != nil else { return }
+    for run in hosts.jobs(at: host) {
+      guard let job = jobs[run], !job.isStopped else { continue }
       try passOnWaiting(at: host, of: run, job, now: now, &left, body)
       try passOnNew(at: host, of: run, job, now: now, &left, body)
     }
-    passedOn = left == 0 ? nil : version
-    return left == 0
   }
 
   private func passOnWaiting(
     at host: Int, of run: Int, _ job: JobEntries, now: Int, _ left: inout Int, _ body: (Next) throws(IndexError) -> Void
   ) throws(IndexError) {
-    let version = hosts.mirrorVersion(of: host, job: run)
-    guard job.withoutMirror[host] != version else { return }
     let found = hosts.mirrored(of: host, job: run, limit: left) { key in
       job[waiting: key.position].map { hasOpenMirror($0, now: now) } == true
     }
     // An entry that cannot be started stops the job.
     for retry in found where !job.isStopped { try passOn(retry, of: run, job, now: now, body) }
     left -= found.count
-    if left > 0 { job.withoutMirror[host] = version }
   }
 
   /// Sets new entries of a closed host aside, and starts those with a mirror at an open host.
@@ -58,9 +75,8 @@ extension EntryScheduler {
       if retry.hasMirror, job[waiting: retry.key.position].map({ hasOpenMirror($0, now: now) }) == true {
         try passOn(retry, of: run, job, now: now, body)
       }
-      job.withoutMirror[host] = hosts.mirrorVersion(of: host, job: run)
     }
-    if job.waitingCount >= JobEntries.passLimit { crowdedRuns.insert(run) }
+    if job.waitingCount >= JobEntries.passLimit { crowded[run, default: []].insert(host) }
   }
 
   private func passOn(

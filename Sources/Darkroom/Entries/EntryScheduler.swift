@@ -47,11 +47,8 @@ final class EntryScheduler {
   /// The last failures of failing hosts, by number.
   private var hostFailures: [Int: EntryFailure] = [:]
 
-  /// The version of the closed hosts that `passOn` has looked at; nil when there was more to do, or a failure has become known.
-  var passedOn: HostScheduler.MirrorVersion?
-
-  /// The jobs of which it set no more entries aside, because too many wait.
-  var crowdedRuns: Set<Int> = []
+  /// The closed hosts at which no more entries of a job were set aside, because too many of the job wait.
+  var crowded: [Int: Set<Int>] = [:]
 
   // MARK: Jobs
 
@@ -84,6 +81,7 @@ final class EntryScheduler {
       }
     }
     jobs[run] = nil
+    crowded[run] = nil
     dependentRuns.remove(run)
     hosts.remove(job: run, now: Clock.monotonicMilliseconds)
     names.forget { host in self.isKnown(host) || self.isUpcoming(host) }
@@ -235,7 +233,7 @@ final class EntryScheduler {
     guard entry.host != HostScheduler.files else { return nil }
     switch usage.contact {
     case .failed:
-      if hostFailures[entry.host] == nil { passedOn = nil }
+      if hostFailures[entry.host] == nil { hosts.checkMirrors(of: entry.host) }
       hostFailures[entry.host] = failure
     case .answered: if !hostFailures.isEmpty { hostFailures[entry.host] = nil }
     case .unknown: break

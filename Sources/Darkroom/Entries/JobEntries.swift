@@ -77,9 +77,6 @@ final class JobEntries {
   /// The positions of entries without a mirror that were set aside to find those behind them that have one.
   var setAside: Set<Int> = []
 
-  /// The versions of hosts for which no due entry has a mirror at an open host.
-  var withoutMirror: [Int: HostScheduler.MirrorVersion] = [:]
-
   var hosts: JobHosts
 
   /// The most hosts that are admitted before they are started, and the most waiting entries with which more are set
