@@ -74,7 +74,8 @@ import Testing
     arguments: [
       "", "http://", "http:x", "http://h:99999/", "http://h:x/", "http://user:sec/ret@h/", "http://user:s@ecret@h/",
       "http://user:secret@[/", "http://ex ample/", "http://h/a\nb", "http://h/a\u{0}b", "http://u:secret@h/\u{7f}",
-      "a\tb.jpg", "file:a", "file://host/a", "file:///a%00b", "file:///a%0Ab", "http://user:secret@\u{301}h h/",
+      "a\tb.jpg", "file:a", "file://host/a", "file:///a%00b", "file:///a%0Ab", "file:///caf%E9.jpg",
+      "http://user:secret@\u{301}h h/",
       "http://h/" + String(repeating: "a", count: 65536),
     ])
   func malformed(text: String) {

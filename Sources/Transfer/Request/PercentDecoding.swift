@@ -1,7 +1,15 @@
 extension String {
   /// The text with `%XX` replaced by bytes; malformed escapes stay, invalid UTF-8 is repaired.
   var percentDecoded: String {
-    guard utf8.contains(UInt8(ascii: "%")) else { return self }
+    utf8.contains(UInt8(ascii: "%")) ? String(decoding: percentDecodedBytes, as: UTF8.self) : self
+  }
+
+  /// The same; nil when it is not UTF-8.
+  var validPercentDecoded: String? {
+    utf8.contains(UInt8(ascii: "%")) ? String(validating: percentDecodedBytes, as: UTF8.self) : self
+  }
+
+  private var percentDecodedBytes: [UInt8] {
     let source = Array(utf8)
     var bytes: [UInt8] = []
     bytes.reserveCapacity(source.count)
@@ -18,6 +26,6 @@ extension String {
         index += 1
       }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 }

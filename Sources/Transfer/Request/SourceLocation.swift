@@ -101,7 +101,12 @@ package struct SourceLocation: Sendable, Hashable {
       rest = rest.dropFirst(2 + authority.utf8.count)
     }
     let raw = rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-    let path = String(decoding: raw, as: UTF8.self).percentDecoded
+    guard let path = String(decoding: raw, as: UTF8.self).validPercentDecoded else {
+      throw TransferError(
+        .urlInvalid,
+        "\(Transfer.redacted(text, valid: false)) names a file whose name is not UTF-8, which cannot be read; rename it"
+      )
+    }
     guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
       throw TransferError(
         .urlInvalid,
