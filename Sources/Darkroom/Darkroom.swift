@@ -39,13 +39,13 @@ package final class Darkroom {
 
   let services: Services
   let mailbox: Mailbox<Message>
-  private let watcher: InboxWatcher
-  private var mustReportUncovered = false
-  private let jobs: LiveJobs
-  private let outputs: StatusOutputs
-  private let notices: Notices
+  let watcher: InboxWatcher
+  var mustReportUncovered = false
+  let jobs: LiveJobs
+  let outputs: StatusOutputs
+  let notices: Notices
   let currentGrace: CurrentGrace
-  private let observe: (Event) -> Void
+  let observe: (Event) -> Void
 
   /// Called with each new status while jobs are processed, on the thread that calls `run` or `watchInbox`. Default: does
   /// nothing.
@@ -64,16 +64,16 @@ package final class Darkroom {
   /// at the latest. Default: nil, whenever there is something to do.
   package var keepAlive: (_ now: Double) -> Double? = { _ in nil }
   private let retry: LocalRetry
-  private var configuration: Configuration
-  private var waitLimits: WaitLimits
+  var configuration: Configuration
+  var waitLimits: WaitLimits
 
-  private var folders: OwnedFolders { services.folders }
+  var folders: OwnedFolders { services.folders }
 
   /// Why the inbox cannot be read now, and which errors were reported since it was last readable.
-  private var inboxErrors: (current: SystemError?, reported: Set<Int32>) = (nil, [])
+  var inboxErrors: (current: SystemError?, reported: Set<Int32>) = (nil, [])
 
   /// Why the program ends, and the deadline of operations, as `Clock.monotonicSeconds`; nil while it does not end.
-  private var ending: Ending?
+  var ending: Ending?
 
   /// When the time of `run` ends, as `Clock.monotonicSeconds`; nil without `--max-duration`, and for `watch`.
   private var timeLimit: Double?
@@ -207,67 +207,6 @@ package final class Darkroom {
     return summary
   }
 
-  /// Waits for notifications and programs of `--exec`, up to a limit.
-  private func awaitNotices() throws {
-    let began = Clock.monotonicSeconds
-    var isReported = false
-    while notices.isAwaited(since: began, deadline: ending?.deadline, now: Clock.monotonicSeconds) {
-      notices.isActive = true
-      let now = Clock.monotonicSeconds
-      jobs.flow.gate = gate(now)
-      writeStatus(now)
-      if !isReported, now - began >= Notices.quietTime { observe(.awaitingNotices(notices.awaited)) }
-      isReported = now - began >= Notices.quietTime
-      mailbox.wait(seconds: 0.2)
-      for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
-    }
-    // The threads post their results before they have nothing left to do.
-    for message in mailbox.collect() { try handle(message, now: Clock.monotonicSeconds) }
-    if let left = notices.left { observe(.warning(left)) }
-  }
-
-  /// Reports what this process leaves: jobs that the next start goes on with, and named manifests that it does not know.
-  private func reportLeft() {
-    for left in jobs.table.left { observe(.jobLeft(job: left.job, ended: left.ended, total: left.total)) }
-    for file in jobs.table.notAccepted {
-      observe(.warning("\(file) was NOT accepted, and the next start does not know it: name it again"))
-    }
-  }
-
-  /// Lets the jobs of earlier processes wait that need options which are missing now.
-  private func holdUncovered() {
-    jobs.table.queue.holdUncovered { [configuration] job in
-      (try? JobManifest(text: job.details)).map(AcceptedOptions.init)?.missing(in: configuration) ?? []
-    }
-    mustReportUncovered = true
-  }
-
-  /// Warns of the jobs that wait for options, after the first look at the inbox: some may have been cancelled meanwhile.
-  private func reportUncovered() {
-    guard mustReportUncovered else { return }
-    mustReportUncovered = false
-    for wait in jobs.table.waits(Holds()) where wait.missing_options != nil {
-      let text = "job \(wait.job) waits: \(wait.why); start with that, or cancel it"
-      observe(.warning(text, isKnown: waitLimits.known.covers(wait)))
-    }
-  }
-
-  /// The outcome of the jobs so far.
-  var summary: Summary {
-    let table = jobs.table
-    let isDone = table.runs.isEmpty && table.queue.isOver && table.stopped.isEmpty
-    let isHeld = table.queue.goal != .watch && table.queue.hasHeld
-    return Summary(
-      states: table.summary.states, hadTrouble: table.summary.hadTrouble, isMissing: table.summary.isMissing,
-      isUnfinished: ending?.reason == .outOfTime && !isDone || table.summary.hasLeftOpen || isHeld,
-      ignored: watcher.ignored.count { !$0.isFolder })
-  }
-
-  /// Whether another start can repair the cause of an error: a damaged ledger, while the program is not stopping.
-  func mayRepair(after error: any Error) -> Bool {
-    error.isDamageOfLedger && error.isOfLedger(folders.state) && ending == nil
-  }
-
   /// Runs the loop once.
   /// - Returns: Whether to run it again.
   private func runOnce() throws -> Bool {
@@ -304,87 +243,14 @@ package final class Darkroom {
     return true
   }
 
-  private func scan(_ now: Double) throws {
-    jobs.suspension.failures.outboxTrouble = try folders.checkOutbox()
-    if let missing = jobs.suspension.failures.outboxTrouble { jobs.suspension.failures.suspect(missing) }
-    if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.space.freeForState }
-    watcher.recheck(jobs.table.queue.takeUnsettled())
-    var locks: [Lock]?
-    do throws(SystemError) {
-      let view = try watcher.scan(now: now) { scan in
-        jobs.findUnwanted(scan, in: folders.inbox, settleTime: watcher.settleTime, now: now)
-        return jobs.table.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
-      }
-      inboxErrors = (nil, [])
-      if view.hasReturned {
-        observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, .inboxReturned))
-        jobs.table.inboxReturned()
-        watcher.scanNow()
-      }
-      locks = view.locks
-      for ignored in view.ignored { observe(.fileIgnored(name: ignored.file.description, why: ignored.why)) }
-      watcher.recordIgnored()
-      for file in view.unexamined {
-        observe(.warning("\(file.file) in the inbox cannot be examined now, and is tried again: \(file.why)"))
-      }
-      for file in view.stillOpen {
-        observe(.warning("\(file) in the inbox is not read yet: some process has it open for writing"))
-      }
-      jobs.table.queue.update(view.fresh, settled: view.settled)
-      // Holds of other manifests are dropped: those are gone or cannot be read.
-      if !jobs.flow.holds.isEmpty {
-        jobs.flow.holds.keepPlanning(of: jobs.table.queue.jobs.union(jobs.runs.values.map(\.name)))
-      }
-    } catch {
-      jobs.missing.scanFailed()
-      let mayPass = error.cause.isOfMachine && error.cause != .permission
-      guard jobs.table.queue.goal == .watch || mayPass else {
-        throw StopError.missing("the inbox cannot be read: \(error)")
-      }
-      if inboxErrors.reported.insert(error.code).inserted { observe(.inboxUnreadable(error.description)) }
-      inboxErrors.current = error
-    }
-    suspendOrResume(locks, now)
-  }
-
-  private func writeStatus(_ now: Double, isLast: Bool = false, isLockWaitOver: Bool = false) {
+  func writeStatus(_ now: Double, isLast: Bool = false, isLockWaitOver: Bool = false) {
     let error = outputs.write(
       jobs, notices.pending, ignored: watcher.ignored, open: watcher.open(for: 0, now: now),
       inboxError: inboxErrors.current?.description, now: now, isLast: isLast, isLockWaitOver: isLockWaitOver)
     if let error { observe(.warning("the file of --metrics cannot be written, and is tried again: \(error)")) }
   }
 
-  /// Leaves files that are open for writing for too long to the next start of `run`, when nothing else is to be done.
-  /// With `--lock-wait`, that option limits the time instead.
-  private func leaveOpenFiles(_ now: Double) {
-    guard ending == nil, jobs.runs.isEmpty, configuration.lockWait == nil else { return }
-    let files = watcher.open(for: WaitLimits.openLimit, now: now)
-    if files.isEmpty { return }
-    for file in jobs.table.queue.leaveToNextStart(files).sorted(by: { $0.description < $1.description }) {
-      jobs.table.summary.hasLeftOpen = true
-      let seconds = WaitLimits.openLimit.formatted()
-      observe(
-        .warning("\(file) is left for the next start: some process has had it open for writing for \(seconds) s"))
-    }
-  }
-
-  /// A description of why the inbox, or a file in it, cannot be read now; nil when all can.
-  private var inboxTrouble: String? {
-    inboxErrors.current != nil ? "the inbox cannot be read" : watcher.unexamined.map { "the inbox: \($0.why)" }.min()
-  }
-
-  /// Suspends both queues while there is a cause. They run while the program is stopping, when no operation starts,
-  /// since cancelled operations only finish in a running queue.
-  private func suspendOrResume(_ locks: [Lock]?, _ now: Double) {
-    let before = jobs.suspension.pauses.open(since: 0)
-    let change = jobs.suspension.update(locks: locks, now: now)
-    if gate(now).suspendsQueues { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
-    if change.began.contains(where: { if case .disk = $0 { true } else { false } }) { jobs.scheduler.dropPartials() }
-    for event in change.events(in: jobs.suspension.pauses) { observe(event) }
-    jobs.record(change, before: before)
-  }
-
-  private func handle(_ message: Message, now: Double) throws {
+  func handle(_ message: Message, now: Double) throws {
     switch message {
     case .job(let message): try jobs.handle(message)
     case .operation(.downloadBegan(let record, let time)): jobs.flow.downloadBegan(record, at: time)
@@ -416,19 +282,7 @@ package final class Darkroom {
   }
 
   /// Decides which operations may start now.
-  private func gate(_ now: Double) -> Gate { Gate(jobs.suspension, stop: ending?.reason, now: now) }
-
-  /// Ends the wait for closed hosts while no host answers: `run` leaves the rest to the next start, `watch` gives the
-  /// hosts up.
-  private func watchHosts(_ now: Double) {
-    jobs.flow.reportHosts()
-    let limit = configuration.outageWait ?? (jobs.table.queue.goal == .watch ? 86_400 : 600)
-    guard jobs.isCutOff(for: limit) else { return }
-    if jobs.table.queue.goal == .watch { return jobs.flow.giveUpHosts(after: limit) }
-    jobs.table.summary.hasLeftOpen = true
-    observe(.warning("no host has answered for \(limit.formatted()) s; what is not done stays for the next start"))
-    beginToStop(now, .asked)
-  }
+  func gate(_ now: Double) -> Gate { Gate(jobs.suspension, stop: ending?.reason, now: now) }
 
   private func adopt(_ new: Configuration) {
     var new = new
@@ -449,21 +303,6 @@ package final class Darkroom {
     holdUncovered()
     for warning in new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)
-  }
-
-  // MARK: The end
-
-  private func beginToStop(_ now: Double, _ reason: Gate.Stop) {
-    guard ending == nil else { return }
-    ending = Ending(reason: reason, deadline: now + configuration.grace)
-    observe(.stopping(isOutOfTime: reason == .outOfTime))
-    jobs.stop(reason)
-  }
-
-  private func isOver(_ now: Double) -> Bool {
-    guard let ending else { return jobs.runs.isEmpty && jobs.table.queue.isOver }
-    let isBusy = jobs.table.isPlanning || !jobs.pending.inProgress.isEmpty
-    return ending.isOver(isBusy: isBusy, isDelivered: jobs.isDelivered, now: now)
   }
 
   private func timeToWait(_ now: Double) -> Double {
