@@ -32,6 +32,9 @@ package final class Database {
   /// The size of a page of a new file. Batches of hundreds of rows write half as many pages as with SQLite's 4096 bytes.
   package static let pageBytes = 8192
 
+  /// The size of a page of a database in memory: the index of a small job, of which thousands may wait, each with some ten tables.
+  static let memoryPageBytes = 2048
+
   /// The path of a database in memory.
   package static let inMemory = ":memory:"
 
@@ -54,7 +57,7 @@ package final class Database {
       if created >= 0 { close(created) }
     }
     connection = try Self.connect(path, SQLITE_OPEN_READWRITE | (isCreated ? SQLITE_OPEN_CREATE : 0))
-    try execute("PRAGMA page_size = \(Self.pageBytes)")
+    try execute("PRAGMA page_size = \(path == Self.inMemory ? Self.memoryPageBytes : Self.pageBytes)")
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     try examine(self)
     try execute(durability.pragmas)

@@ -148,6 +148,13 @@ extension HostScheduler {
     return isCutOff(job)
   }
 
+  /// Whether all entries left of a job are at hosts that wait until they answer, or that are not asked before `time`; false when it has
+  /// none left.
+  package func isHeld(job: Int, until time: Int) -> Bool {
+    guard let job = index(of: job).map({ jobs[$0] }), job.upcoming == nil, !job.slots.isEmpty else { return false }
+    return job.slots.allSatisfy { hosts.loads[$0].breaker.isClosed || hosts.loads[$0].throttle.until >= time }
+  }
+
   private func isCutOff(_ job: JobSites) -> Bool {
     (job.upcoming == nil || hosts.machine.isClosed) && job.slots.allSatisfy { hosts.isHeld($0) }
   }

@@ -78,6 +78,7 @@ package struct HostScheduler {
   /// The time, in milliseconds, after which downloads of a host that has not answered take no slot from others.
   package static let silentAfter = 2000
 
+  /// Ordered by number.
   var jobs: [JobSites] = []
   var hosts = HostTable()
   var timers = PriorityQueue<Timer>()
@@ -93,7 +94,7 @@ package struct HostScheduler {
   /// Adds a job, whose turn is next.
   package mutating func add(job: Int) {
     added += 1
-    jobs.append(JobSites(number: job, lastStart: -added))
+    jobs.insert(JobSites(number: job, lastStart: -added), at: position(of: job))
   }
 
   /// Removes a job with its retries. Its downloads that have not ended still count for their hosts.
@@ -115,7 +116,20 @@ package struct HostScheduler {
     for index in jobs.indices { jobs[index].isPaused = paused.contains(jobs[index].number) }
   }
 
-  func index(of job: Int) -> Int? { jobs.firstIndex { $0.number == job } }
+  func index(of job: Int) -> Int? {
+    let index = position(of: job)
+    return index < jobs.count && jobs[index].number == job ? index : nil
+  }
+
+  /// The number of jobs with lower numbers. Thousands of jobs may wait.
+  private func position(of job: Int) -> Int {
+    var range = 0..<jobs.count
+    while !range.isEmpty {
+      let middle = range.lowerBound + range.count / 2
+      range = jobs[middle].number < job ? middle + 1..<range.upperBound : range.lowerBound..<middle
+    }
+    return range.lowerBound
+  }
 
   // MARK: Choosing
 

@@ -24,8 +24,10 @@ extension EntryFlow {
 
   /// The activity of a run.
   func activity(of run: Int, _ entries: RunEntries) -> RunEntries.Activity {
-    if isDeferred(run, entries) { return .deferred }
-    return entries.undelivered == 0 && scheduler.isIdle(run: run) ? .idle : .busy
+    if isDeferred(run, entries) { return .resting }
+    guard entries.undelivered == 0, scheduler.isIdle(run: run) else { return .busy }
+    let isHeld = scheduler.isHeld(run: run, for: JobLimits.idleTime, now: Clock.monotonicMilliseconds)
+    return isHeld ? .resting : .idle
   }
 
   /// Whether all remaining entries of a run are deferred, or wait for deferred ones.

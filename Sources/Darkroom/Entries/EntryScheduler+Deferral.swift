@@ -40,6 +40,12 @@ extension EntryScheduler {
   /// Whether no entry of a job is in progress.
   func isIdle(run: Int) -> Bool { jobs[run].map { $0.inProgress == 0 } ?? true }
 
+  /// Whether all entries left of a job are at hosts that are not asked for some time.
+  /// - Parameter seconds: That time, unless the host is closed.
+  func isHeld(run: Int, for seconds: Double, now: Int) -> Bool {
+    jobs[run]?.hosts.needsUpcoming == false && hosts.isHeld(job: run, until: now + Int(seconds * 1000))
+  }
+
   /// An entry in progress; nil when it is not in progress.
   func started(_ id: PhotoRecord.ID) -> JobEntries.Started? { jobs[id.run]?[started: id.position] }
 }

@@ -10,8 +10,8 @@ final class RunEntries {
     case busy
     /// No entry is in progress.
     case idle
-    /// All remaining entries are deferred.
-    case deferred
+    /// All remaining entries are deferred, or at hosts that are not asked for some time.
+    case resting
   }
 
   var plan: Plan

@@ -44,8 +44,8 @@ extension RunTable {
   /// A run has a slot while its entries are processed, until it has started nothing for 5 s or has had the slot for 60
   /// s. Then it continues without a slot, and another run begins. So a failing, held or huge job, or one whose planning
   /// takes long, does not block others. While the queues are suspended, runs keep their slots. A run that only waits
-  /// for deferred entries or for its hosts is resting: it has no slot, and counts only towards the total number of live
-  /// runs. Runs are planned ahead, so that one is ready when a slot becomes free.
+  /// for deferred entries or for hosts that are closed or on hold is resting: it has no slot, and counts only towards the total number
+  /// of live runs. Runs are planned ahead, so that one is ready when a slot becomes free.
   ///
   /// A run that is to be cancelled is cancelled as soon as it is planned, without a slot, and jobs to cancel are
   /// planned before all others. Finished results stay.
@@ -147,19 +147,19 @@ private struct RunSlots {
 
   func has(_ run: JobRun) -> Bool {
     guard run.isWorkedOn || run.stage == .planning else { return false }
-    if run.known.unwanted != nil || run.isFetching && run.replaces != nil || activity(of: run) == .deferred {
+    if run.known.unwanted != nil || run.isFetching && run.replaces != nil || activity(of: run) == .resting {
       return false
     }
     if isPaused { return true }
     return !isIdle(run) && context.now - max(run.since, resumedAt) < JobLimits.turnTime
   }
 
-  /// Whether a run only waits, for deferred entries or for hosts without free slots.
+  /// Whether a run only waits, for deferred entries or for hosts.
   func rests(_ run: JobRun) -> Bool {
     switch activity(of: run) {
     case .busy: false
     case .idle: !isPaused && isIdle(run)
-    case .deferred: true
+    case .resting: true
     }
   }
 

@@ -141,19 +141,21 @@ import TestSupport
   }
 
   @Test(arguments: [false, true])
-  func `a job that only has deferred entries holds no place, from the first moment, paused or not`(isPaused: Bool)
+  func `a job that only waits for deferred entries or held hosts has no place, from the first moment, paused or not`(
+    isPaused: Bool
+  )
     throws
   {
     var queue = try Self.queue("a")
     let live = [try Self.live(1), try Self.live(2, .waiting)]
-    let actions = try Self.actions(&queue, live, limits: Self.one, isPaused: isPaused, activity: .deferred)
+    let actions = try Self.actions(&queue, live, limits: Self.one, isPaused: isPaused, activity: .resting)
     #expect(actions == ["begin 2", "a"])
   }
 
   @Test func `jobs that only wait do not count against the live limit, up to four times as many`() throws {
     let limits = JobLimits(slots: 2, live: 2, total: 5)
     for (activity, idle, isStarted) in [
-      (RunEntries.Activity.deferred, 0.0, true), (.idle, 5, true), (.idle, 4.9, false), (.busy, 1000, false),
+      (RunEntries.Activity.resting, 0.0, true), (.idle, 5, true), (.idle, 4.9, false), (.busy, 1000, false),
     ] {
       var queue = try Self.queue("a")
       let waiting = try (1...4).map { try Self.live($0, since: 0, lastStarted: Self.now - idle) }
