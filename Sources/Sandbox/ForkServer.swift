@@ -33,7 +33,7 @@ package final class ForkServer: Sendable {
   ///   - arguments: Without its name.
   ///   - thread: The workers end with this thread.
   package init(_ program: String, _ arguments: [String], on thread: SpawnThread) throws(SystemError) {
-    let started = thread.run { Result { () throws(SystemError) in try Self.spawn(program, arguments) } }
+    let started = try thread.run { Result { () throws(SystemError) in try Self.spawn(program, arguments) } }
     (child, socket) = try started.get()
     self.program = program
   }

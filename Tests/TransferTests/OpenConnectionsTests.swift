@@ -110,7 +110,7 @@ import Testing
     // Used by the loop's thread, and after that has ended.
     nonisolated(unsafe) let multi = MultiHandle()
     let mailbox = try Mailbox<TransferOrder>()
-    let thread = NativeThread { [configuration] in
+    let thread = try NativeThread("loop") { [configuration] in
       TransferLoop(configuration: configuration, mailbox: mailbox, multi: multi) { NameLookup(system: $0) }.run()
     }
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)

@@ -1,5 +1,4 @@
 import Dispatch
-import Foundation
 import Ledger
 import Model
 import Scheduling
@@ -52,22 +51,22 @@ final class NoticeQueue: Sendable {
   /// Processes notices by a sender from now on, and begins with those that are left.
   /// - Parameter sender: nil to process none; they stay.
   func configure(_ sender: (any NoticeSender)?) {
-    let startsThread = state.withLock { state in
-      state.sender = sender
-      defer { state.hasThread = state.hasThread || sender != nil }
-      return sender != nil && !state.hasThread
-    }
-    if startsThread {
-      let thread = Thread { [self] in run() }
-      thread.name = "Notices, \(kind.rawValue)"
-      thread.start()
-    }
+    state.withLock { $0.sender = sender }
     wake()
   }
 
-  /// Looks for notices that have become due.
+  /// Looks for notices that have become due, and starts the thread if there is a sender and the thread is not running.
   func wake() {
-    state.withLock { $0.requests += 1 }
+    do throws(SystemError) {
+      try state.withLock { state throws(SystemError) in
+        state.requests += 1
+        guard state.sender != nil, !state.hasThread, !state.isStopped else { return }
+        try NativeThread("the thread for --\(kind.rawValue)") { [self] in run() }.detach()
+        state.hasThread = true
+      }
+    } catch {
+      send(.event(.warning("\(error): it is started when the next job ends")))
+    }
     wakeUps.post(())
   }
 

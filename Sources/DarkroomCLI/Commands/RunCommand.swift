@@ -36,7 +36,7 @@ struct RunCommand: Command {
     let isQuiet = invocation.settings.verbosity == .quiet
     let manifests = invocation.operands.map { $0 == "-" ? input?.path ?? $0 : $0 }
     let names = input.map { [$0.path: (job ?? StandardInputManifest.job) + "." + $0.suffix] } ?? [:]
-    let signals = Signals(screen: invocation.console.screen)
+    let signals = try Signals(screen: invocation.console.screen)
     invocation.console.beginSummary()
     let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { text in
       invocation.console.handle(.warning(text))

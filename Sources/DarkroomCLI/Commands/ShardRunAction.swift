@@ -62,7 +62,7 @@ struct ShardRunAction {
     var settings = invocation.settings
     // Not even their programs need to exist here.
     (settings.configuration.notify, settings.configuration.exec) = (nil, nil)
-    let signals = Signals(screen: console.screen)
+    let signals = try Signals(screen: console.screen)
     let retry = LocalRetry(limit: LocalRetry.usualLimit, wait: signals.wait) { console.handle(.warning($0)) }
     do {
       let configuration = try retry.run { try settings.resolved() }

@@ -2,6 +2,7 @@ import Darkroom
 import Dispatch
 import Foundation
 import Synchronization
+import System
 
 /// The signals of `run` and `watch`. The first SIGTERM or SIGINT asks the program to stop, and the second ends it at once; an alarm
 /// ends it if it has not stopped in time. SIGHUP reloads the configuration of `watch`; SIGTSTP suspends. A dedicated thread waits
@@ -29,6 +30,7 @@ final class Signals: Sendable {
   }
 
   private static let ending = [SIGTERM, SIGINT]
+  private static let threadName = "the thread that waits for signals"
 
   /// How long the program may take to stop after the grace period, in seconds: a disk may not answer, or the system give it no
   /// thread.
@@ -66,8 +68,9 @@ final class Signals: Sendable {
 
   /// Handles the signals from now on. Call it after `block`.
   /// - Parameter screen: Cleared before the second signal ends the program, and while the program is suspended.
-  init(screen: TerminalScreen) {
-    Thread.detachNewThread { [self] in
+  /// - Throws: `SystemError` when the system cannot create the thread.
+  init(screen: TerminalScreen) throws(SystemError) {
+    try NativeThread(Self.threadName) { [self] in
       Self.waitForEach(of: Self.all) { number in
         switch number {
         case SIGHUP: reload()
@@ -76,18 +79,19 @@ final class Signals: Sendable {
         default: stop(number, screen)
         }
       }
-    }
+    }.detach()
   }
 
   /// Ends commands that have nothing to finish by the default action of these signals, after ending the screen, which is also
   /// cleared while the program is suspended. Call it before other threads are created.
   /// - Parameter keepsLines: Whether the lines on the screen stay there. Default: no.
-  static func clear(_ screen: TerminalScreen, keepsLines: Bool = false) {
+  /// - Throws: `SystemError` when the system cannot create the thread that waits for them.
+  static func clear(_ screen: TerminalScreen, keepsLines: Bool = false) throws(SystemError) {
     // A signal that the parent ignores, such as SIGHUP with nohup, stays ignored.
     let numbers = (ending + [SIGHUP, SIGTSTP]).filter { !isIgnored($0) }
     var blocked = set(of: numbers)
     pthread_sigmask(SIG_BLOCK, &blocked, nil)
-    Thread.detachNewThread {
+    try NativeThread(threadName) {
       waitForEach(of: numbers) { number in
         if number == SIGTSTP {
           screen.suspend(stopProcess)
@@ -96,7 +100,7 @@ final class Signals: Sendable {
           deliver(number)
         }
       }
-    }
+    }.detach()
   }
 
   private static func waitForEach(of numbers: [Int32], _ body: (Int32) -> Void) -> Never {

@@ -76,7 +76,7 @@ struct StatusCommand: Command {
   /// Redraws lines until a signal ends the program.
   private func keepOnScreen(_ terminal: Terminal, _ lines: () throws -> [StyledText]) throws -> Never {
     let screen = TerminalScreen(terminal)
-    Signals.clear(screen, keepsLines: true)
+    try Signals.clear(screen, keepsLines: true)
     defer { screen.end() }
     while true {
       let all = try lines()

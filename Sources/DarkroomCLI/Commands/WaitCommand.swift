@@ -26,7 +26,7 @@ struct WaitCommand: Command {
     let screen = invocation.console.screen
     let isWanted = invocation.settings.verbosity != .quiet
     let display = LiveDisplay(StatusProgress(), on: screen, isWanted: isWanted)
-    if display.isEnabled { Signals.clear(screen) }
+    if display.isEnabled { try Signals.clear(screen) }
     let (ended, open) = try wait.wait(for: jobs, seconds: seconds) { unknown in
       let why = unknown.map { "which jobs have not ended is unknown: \($0)" }
       invocation.console.warn(

@@ -19,7 +19,7 @@ struct WatchCommand: Command {
     guard invocation.operands.isEmpty else {
       throw UsageError("watch takes no operands, such as \"\(invocation.operands[0])\"")
     }
-    let signals = Signals(screen: invocation.console.screen)
+    let signals = try Signals(screen: invocation.console.screen)
     let service = ServiceManager(environment: invocation.settings.environment)
     // Read on the thread of the signals, and applied where events are printed.
     let reloaded = Mutex<Settings?>(nil)

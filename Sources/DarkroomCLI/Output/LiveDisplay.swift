@@ -41,10 +41,12 @@ final class LiveDisplay<Source: ProgressSource>: Sendable {
       return !state.isTicking
     }
     guard mustStart else { return }
-    Thread.detachNewThread { [self] in
+    let thread = try? NativeThread("the thread of the display") { [self] in
       // No display for a task that ends at once.
       repeat { usleep(100_000) } while tick()
     }
+    // Without a thread, the next change tries again.
+    if let thread { thread.detach() } else { state.withLock { $0.isTicking = false } }
   }
 
   private enum Tick { case unchanged, idle, draw(ProgressSnapshot) }

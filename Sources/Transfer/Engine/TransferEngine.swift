@@ -102,10 +102,9 @@ package final class TransferEngine: Sendable {
       if let loop = state.loop { return loop.mailbox }
       guard !state.isStopped else { return nil }
       let mailbox = try Mailbox<TransferOrder>()
-      let thread = NativeThread { [configuration, lookUp] in
+      let thread = try NativeThread("the thread of downloads") { [configuration, lookUp] in
         TransferLoop(configuration: configuration, mailbox: mailbox, multi: MultiHandle(), lookUp: lookUp).run()
       }
-      guard let thread else { throw SystemError("pthread_create", "engine") }
       state.loop = (thread, mailbox)
       return mailbox
     }

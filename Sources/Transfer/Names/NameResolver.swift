@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import System
 
 /// Looks host names up on dedicated threads, since the system's resolver blocks.
 ///
@@ -40,16 +41,18 @@ final class NameResolver: Sendable {
       return true
     }
     guard needsThread else { return }
-    let thread = NativeThread(stackBytes: Self.stackBytes) { [self] in
-      while let name = nextName() { completion(name, lookUp(name)) }
+    do throws(SystemError) {
+      try NativeThread("a thread that looks names up", stackBytes: Self.stackBytes) { [self] in
+        while let name = nextName() { completion(name, lookUp(name)) }
+      }.detach()
+    } catch {
+      // An existing thread takes the name, if there is any.
+      let isAlone = state.withLock { state in
+        state.threads -= 1
+        return state.threads == 0
+      }
+      if isAlone { fail() }
     }
-    if let thread { return thread.detach() }
-    // The system cannot create a thread now. An existing one takes the name, if there is any.
-    let isAlone = state.withLock { state in
-      state.threads -= 1
-      return state.threads == 0
-    }
-    if isAlone { fail() }
   }
 
   /// Drops a name whose lookup has not begun.

@@ -1,13 +1,15 @@
 import Glibc
 
 /// A thread that runs one function (`pthread_create`). It must be joined or detached once.
-final class NativeThread: Sendable {
+package final class NativeThread: Sendable {
   private let thread: pthread_t
 
   /// Starts the thread.
-  /// - Parameter stackBytes: The size of its stack. Default: nil, the system's.
-  /// - Returns: nil, with `errno`, when the system cannot create one.
-  init?(stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void) {
+  /// - Parameters:
+  ///   - name: What errors call it.
+  ///   - stackBytes: The size of its stack. Default: nil, the system's.
+  /// - Throws: `SystemError` when the system cannot create one, e.g. `EAGAIN`.
+  package init(_ name: String, stackBytes: Int? = nil, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var attributes = pthread_attr_t()
     pthread_attr_init(&attributes)
     defer { pthread_attr_destroy(&attributes) }
@@ -17,16 +19,15 @@ final class NativeThread: Sendable {
     let code = pthread_create(&thread, &attributes, runBody, box.toOpaque())
     guard code == 0 else {
       box.release()
-      errno = code
-      return nil
+      throw SystemError("pthread_create", name, code: code)
     }
     self.thread = thread
   }
 
-  func detach() { pthread_detach(thread) }
+  package func detach() { pthread_detach(thread) }
 
   /// Waits until the function has returned (`pthread_join`); on the thread itself it detaches the thread instead.
-  func join() {
+  package func join() {
     if pthread_equal(thread, pthread_self()) != 0 { detach() } else { pthread_join(thread, nil) }
   }
 
