@@ -16,6 +16,8 @@ extension Darkroom {
         return jobs.table.queue.fresh(of: scan.manifests, unexamined: Set(scan.unexamined.map(\.file)))
       }
       inboxErrors = (nil, [])
+      // A manifest counts as removed by a second scan.
+      if let due = jobs.missing.due, due > now { watcher.scan(by: due) }
       if view.hasReturned {
         observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, .inboxReturned))
         jobs.table.inboxReturned()
@@ -73,6 +75,8 @@ extension Darkroom {
     let change = jobs.suspension.update(locks: locks, now: now)
     if gate(now).suspendsQueues { jobs.pending.suspendAll() } else { jobs.pending.resumeAll() }
     if change.began.contains(where: { if case .disk = $0 { true } else { false } }) { jobs.scheduler.dropPartials() }
+    // Whether the cause is still there is looked at in scans.
+    if jobs.suspension.pauses.isPaused(by: .disk(reason: "")) { watcher.scan(by: now + MachineFailures.pause) }
     for event in change.events(in: jobs.suspension.pauses) { observe(event) }
     jobs.record(change, before: before)
   }

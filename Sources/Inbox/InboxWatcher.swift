@@ -104,6 +104,9 @@ package final class InboxWatcher {
   /// Makes the next scan due at once.
   package func scanNow() { schedule.scanNow() }
 
+  /// Makes the next scan due at a time, as `Clock.monotonicSeconds`, unless it is due sooner.
+  package func scan(by time: Double) { schedule.scan(by: time) }
+
   /// Handles the kernel's notices, or looks at the folder.
   /// - Returns: Whether a scan is due.
   package func isScanDue(now: Double) -> Bool {

@@ -23,6 +23,9 @@ package struct ScanSchedule: Sendable {
   /// When the next scan is due, in seconds of a clock that never jumps.
   package var due: Double { hasUrgentNotice ? 0 : hasNotice ? earliest : latest }
 
+  /// Brings the next scan forward, unless one is due sooner or scans take long.
+  package mutating func scan(by time: Double) { latest = min(latest, max(time, earliest)) }
+
   /// Records a scan.
   /// - Parameter interval: The time after which the folder is scanned without a notice.
   package mutating func scanned(from began: Double, to ended: Double, interval: Double) {

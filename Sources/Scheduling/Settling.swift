@@ -29,6 +29,9 @@ package struct Settling: Sendable {
   /// The files that a process has open for writing, and when that was first seen.
   private var openSince: [FileName: Double] = [:]
 
+  /// When the first of the files that settle by their age does so, in seconds of a clock that never jumps; nil without one.
+  private var oldAt: Double?
+
   package init(time: Double) { self.time = time }
 
   /// The effective settling time, in seconds.
@@ -65,7 +68,7 @@ package struct Settling: Sendable {
     seen = seen.filter { names.contains($0.key) }
     reported.formIntersection(names)
     let wasOpen = openSince
-    openSince = [:]
+    (openSince, oldAt) = ([:], nil)
     return files.indices.filter { index in
       let (name, identity) = files[index]
       var file = seen[name] ?? Seen(identity: identity, since: now)
@@ -79,6 +82,9 @@ package struct Settling: Sendable {
         case .somebody: false
         case .unknown: reported.contains(name) || isOld(file, now: now, wallClock: wallClock)
         }
+      if !file.isSettled, writers == .unknown {
+        oldAt = min(oldAt ?? .infinity, now + wait(for: file, now: now, wallClock: wallClock))
+      }
       seen[name] = file
       return file.isSettled
     }
@@ -90,13 +96,21 @@ package struct Settling: Sendable {
   }
 
   private func isOld(_ file: Seen, now: Double, wallClock: Double) -> Bool {
-    let changed = max(file.identity.modified, file.identity.changed).sinceEpoch
-    return wallClock - changed >= effectiveTime || now - file.since >= effectiveTime
+    wait(for: file, now: now, wallClock: wallClock) <= 0
   }
 
-  /// Seconds until the files are examined again because one is open, whose closing the kernel does not report: soon at first,
-  /// since a file is closed a moment after the notice says so. nil when none is open.
-  package func recheck(now: Double) -> Double? { openSince.values.max().map { max(0.02, now - $0) } }
+  /// Seconds until a file is old enough if it does not change; not positive when it is.
+  private func wait(for file: Seen, now: Double, wallClock: Double) -> Double {
+    let changed = max(file.identity.modified, file.identity.changed).sinceEpoch
+    return effectiveTime - max(wallClock - changed, now - file.since)
+  }
+
+  /// Seconds until the files are examined again: because one is open, whose closing the kernel does not report (soon at first,
+  /// since a file is closed a moment after the notice says so), or will be old enough. nil when there is no such file.
+  package func recheck(now: Double) -> Double? {
+    let open = openSince.values.max().map { max(0.02, now - $0) }
+    return [open, oldAt.map { max(0.02, $0 - now) }].compactMap { $0 }.min()
+  }
 }
 
 /// When a file that is missing from a folder counts as removed: it is missing in two scans in a row, and for the settling
@@ -104,6 +118,12 @@ package struct Settling: Sendable {
 package struct MissingFiles: Sendable {
   /// The scan in which each file was first missing, in seconds.
   private var since: [Int: Double] = [:]
+
+  /// When a scan that does not find them either has the first of the missing files count as removed; nil when none is missing.
+  package private(set) var due: Double?
+
+  /// The least time between two scans that do not find a file, in seconds.
+  private static let leastTime = 0.1
 
   package init() {}
 
@@ -120,9 +140,11 @@ package struct MissingFiles: Sendable {
     let known = since.filter { missing.contains($0.key) }
     since = known
     for file in missing where known[file] == nil { since[file] = now }
-    return Set(known.filter { now - $0.value >= time }.keys)
+    let removed = Set(known.filter { now - $0.value >= time }.keys)
+    due = since.lazy.filter { !removed.contains($0.key) }.map(\.value).min().map { $0 + max(time, Self.leastTime) }
+    return removed
   }
 
   /// Records that a scan failed, or looked at another folder.
-  package mutating func scanFailed() { since = [:] }
+  package mutating func scanFailed() { (since, due) = ([:], nil) }
 }

@@ -48,4 +48,11 @@ import Testing
     schedule.scanNow()
     #expect(schedule.due == 0)
   }
+
+  @Test(arguments: [(0.0, 100.5, 100.5), (0, 150, 101), (0, 99, 100), (2, 101, 120)])
+  func `a scan can be brought forward, not beyond the share of slow ones`(taking: Double, time: Double, due: Double) {
+    var schedule = scanned(taking: taking)
+    schedule.scan(by: time)
+    #expect(schedule.due == due)
+  }
 }

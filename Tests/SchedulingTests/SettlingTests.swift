@@ -170,4 +170,15 @@ import Testing
     let found = settling.settled(files, now: 0, wallClock: Double(Self.start) / 1e9) { _ in .unknown }
     #expect(found == [0, 2])
   }
+
+  @Test(
+    "a file is examined again when it is old enough, by its times or since it was seen",
+    arguments: [(-0.5, 1.5), (3600, 2)])
+  mutating func examinedAgain(modified: Double, wait: Double) throws {
+    _ = isSettled(Self.manifest(modified: modified), at: 0)
+    let due = try #require(settling.recheck(now: 0))
+    #expect(abs(due - wait) < 0.001)
+    #expect(isSettled(Self.manifest(modified: modified), at: wait + 0.001))
+    #expect(settling.recheck(now: wait + 0.001) == nil)
+  }
 }

@@ -25,6 +25,9 @@ extension EntryFlow {
     }
   }
 
+  /// When a suspect may start that waits for the entries of other jobs, in seconds; nil when none does.
+  var suspectsDue: Double? { runs.values.compactMap(\.suspectsSince).min().map { $0 + Self.suspectWait } }
+
   /// Whether only suspects are left.
   private var hasNothingElse: Bool {
     pending.inProgress.isEmpty && undelivered == 0 && runs.allSatisfy(hasOnlySuspects)

@@ -314,6 +314,6 @@ final class LiveJobs {
         }
       }
     let wait = table.nextWaitEnd { pending.isInProgress(run: $0) }
-    return [hold, wait].compactMap { $0 }
+    return [hold, wait, flow.suspectsDue].compactMap { $0 }
   }
 }

@@ -3,6 +3,9 @@ import System
 
 /// The errors of the machine that suspend the queues: a missing outbox, a ledger that cannot be written, a full disk.
 struct MachineFailures {
+  /// How long one failure suspends the queues, in seconds.
+  static let pause = 5.0
+
   /// Why the outbox is not where it was, as of the last scan; nil when it is.
   var outboxTrouble: StopError?
 
@@ -36,13 +39,13 @@ struct MachineFailures {
 
   /// Records that nothing can be recorded for a while. For want of descriptors or memory that suspends nothing.
   mutating func fail(_ error: any Error, now: Double) {
-    (failing, needsScan) = (("\(error)", now + 5, !error.isExhaustion), true)
+    (failing, needsScan) = (("\(error)", now + Self.pause, !error.isExhaustion), true)
   }
 
   /// Records that something could not be written for want of space.
   /// - Parameter isForAll: Whether that suspends the queues.
   mutating func waitForSpace(now: Double, isForAll: Bool) {
-    if isForAll { diskFullUntil = now + 5 }
+    if isForAll { diskFullUntil = now + Self.pause }
     (stuckSince, needsScan) = (stuckSince ?? Int(now * 1000), true)
   }
 
