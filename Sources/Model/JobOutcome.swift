@@ -190,6 +190,7 @@ package struct JobTally: Sendable, Equatable {
   package private(set) var bytes = JobOutcome.Bytes()
   private(set) var changes = SinceLast()
   private(set) var damaged = DamagedResults()
+  package private(set) var failures = FailureCounts()
 
   package init() {}
 
@@ -198,6 +199,7 @@ package struct JobTally: Sendable, Equatable {
     counts.total += 1
     changes.add(row)
     damaged.add(row, at: position)
+    failures.add(row)
     switch row.state {
     case .filtered: counts.filtered += 1
     case .cancelled: counts.cancelled += 1

@@ -68,6 +68,25 @@ import Transfer
       ])
   }
 
+  @Test func `failures that earlier processes found count, and are examples`() {
+    var earlier = FailureCounts()
+    if case .entryEnded(_, let row, _) = Self.failure("k", "gone", "http-status", status: 404) { earlier.add(row) }
+    func end(_ job: String) -> Event {
+      guard case .jobEnded(var summary) = Self.end(job, .partial) else { return Self.end(job) }
+      summary.earlierFailures = earlier
+      return .jobEnded(summary)
+    }
+    #expect(
+      Self.lines([end("k")]) == [
+        "1 failed with http-status (404): k: gone: gone is not there",
+        "  remedy: the picture is not there: correct the URL, or remove the entry",
+      ], "and retry cannot help")
+    let now = Self.failure("k", "x", "http-status", status: 404)
+    #expect(Self.lines([now, end("k")])[0].hasPrefix("2 failed with http-status (404), such as k: x"))
+    let passing = Self.failure("k", "x", "timeout", isRetryable: true)
+    #expect(Self.lines([passing, end("k")]).last == "to try again: darkroom retry k")
+  }
+
   @Test func `elsewhere than on a terminal each code has one line, and nothing is said when all is well`() {
     let lines = Self.lines(Self.failed, isForPerson: false)
     #expect(lines.count == 5 && lines[0].contains("such as cats: b: b is not there; remedy: "), "\(lines)")

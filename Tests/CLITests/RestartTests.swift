@@ -45,6 +45,26 @@ import Testing
     }
   }
 
+  @Test func `the summary after a restart has the failures of the earlier process, too`() throws {
+    let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
+    let folders = try DarkroomFolders()
+    try folders.drop("job.txt", ["gone?404", "a", "b"].map { server.url($0) + "\n" }.joined())
+    let first = try folders.start("run", ["--downloads", "1", "--filters", "none", "--verbose", "--grace", "0"])
+    _ = try server.nextRequest()
+    try server.release(1)
+    #expect(try first.waitForLine(containing: "http-status") != nil)
+    _ = try server.nextRequest()
+    first.send(SIGTERM)
+    #expect(try first.finish().status == 143)
+    try server.release(5)
+    let second = try folders.run(["--filters", "none"]).expect(status: 1)
+    #expect(second.error.contains("job: partial: 2 filtered, 1 failed"), "\(second.error)")
+    #expect(
+      second.error.contains("remedy for http-status (404)")
+        || second.error.contains("1 failed with http-status (404): job: gone"), "\(second.error)")
+    #expect(!second.error.contains("darkroom retry"), "\(second.error)")
+  }
+
   private func query(_ logLine: String) -> Int? {
     logLine.firstMatch(of: /\?(\d+) HTTP/).flatMap { Int($0.1) }
   }

@@ -43,6 +43,9 @@ package struct JobSummary: Sendable, Equatable {
   /// Whether it has no entries, and `Configuration.failEmpty` makes that a failure. Default: false.
   package var isEmptyFailure = false
 
+  /// The failures that earlier processes have found in this run. Default: none.
+  package var earlierFailures = FailureCounts()
+
   /// Whether no other run of the job is live.
   package var isLast: Bool { state != .superseded && !isRejectedReplacement }
 

@@ -102,6 +102,6 @@ extension JobSummary {
       isRejectedReplacement: outcome.isRejectedReplacement == true, damaged: outcome.damaged?.message,
       notPruned: notPruned,
       pruned: report?.pruned ?? 0, isNewlyNotPruned: notPruned != nil && !plan.earlier.wasNotPruned,
-      isEmptyFailure: isEmptyFailure)
+      isEmptyFailure: isEmptyFailure, earlierFailures: plan.tally.failures)
   }
 }

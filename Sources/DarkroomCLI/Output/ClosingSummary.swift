@@ -3,23 +3,8 @@ import Foundation
 import Model
 
 /// The summary at the end of `run`: the failures and their remedies, where the results are, and how to try again. It covers
-/// the events of one process; the report has all.
+/// the runs that have ended, and the rows of this process.
 struct ClosingSummary {
-  private struct Failures {
-    var count = 0
-    var example: String
-    /// Whether the example's entry had also failed in the last run.
-    var isKnown: Bool
-
-    init(_ example: String, isKnown: Bool) { (self.example, self.isKnown) = (example, isKnown) }
-
-    /// Adds failures. A new one is a better example than one that is known.
-    mutating func add(_ count: Int, _ other: Failures) {
-      self.count += count
-      if isKnown, !other.isKnown { (example, isKnown) = (other.example, false) }
-    }
-  }
-
   private struct Job {
     let name: String
     let report: String
@@ -36,10 +21,8 @@ struct ClosingSummary {
   /// Whether the jobs are shards of one: no command tries one of them again, and their reports are not the job's.
   private let areShards: Bool
 
-  /// By job and kind.
-  private var failures: [String: [FailureKind: Failures]] = [:]
-  /// Jobs with a failure that may be temporary.
-  private var passing: Set<String> = []
+  /// By job.
+  private var failures: [String: FailureCounts] = [:]
   private var jobs: [Job] = []
   /// The number of jobs that may be tried again.
   private var retries = 0
@@ -57,16 +40,14 @@ struct ClosingSummary {
   mutating func add(_ event: Event) {
     switch event {
     case .entryEnded(let job, let row, _):
-      guard let failure = row.failure, let reason = row.reason else { return }
-      let example = "\(job): \(row.title): \(reason)"
-      let kind = FailureKind(code: failure.code, httpStatus: failure.httpStatus)
-      let found = Failures(example, isKnown: failure.runs ?? 1 > 1)
-      failures[job, default: [:]][kind, default: found].add(1, found)
-      if failure.isRetryable { passing.insert(job) }
+      if row.failure != nil { failures[job, default: FailureCounts()].add(row) }
     case .jobEnded(let summary) where summary.isLast:
       let hasFailed = summary.state != .succeeded && !summary.isAccepted
-      // Failures that an earlier process found are not known.
-      let mayPass = failures[summary.job] == nil || passing.contains(summary.job)
+      if !summary.earlierFailures.isEmpty {
+        failures[summary.job, default: FailureCounts()].add(summary.earlierFailures)
+      }
+      // Those of a run whose report an earlier process has written are not known.
+      let mayPass = failures[summary.job]?.hasRetryable ?? true
       let mayRetry = hasFailed && summary.state != .rejected && mayPass
       if areShards { return }
       if !hasFailed { failures[summary.job] = nil }
@@ -105,11 +86,10 @@ struct ClosingSummary {
   }
 
   private func failureLines(_ isForPerson: Bool, _ hasExamples: Bool) -> [Line] {
-    var all: [FailureKind: Failures] = [:]
-    for (kind, found) in failures.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
-      all[kind, default: Failures(found.example, isKnown: found.isKnown)].add(found.count, found)
+    let all = failures.sorted { $0.key < $1.key }.reduce(into: FailureCounts()) { all, job in
+      all.add(job.value, of: job.key)
     }
-    let ordered = all.sorted { ($1.value.count, $0.key.text) < ($0.value.count, $1.key.text) }
+    let ordered = all.kinds.sorted { ($1.value.count, $0.key.text) < ($0.value.count, $1.key.text) }
     var lines: [Line] = []
     for (kind, found) in ordered.prefix(Self.maxCodes) {
       guard hasExamples else {
