@@ -81,6 +81,18 @@ import Testing
     #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
   }
 
+  @Test func `an entry that goes to its mirror without having been tried is no retry in the events`() throws {
+    // Nobody listens there.
+    let dead = "http://127.0.0.2:9/"
+    let lines = (0..<200).map { #"{"url": ["\#(dead)\#($0)", "\#(server.url("\($0)"))"]}"# + "\n" }
+    try folders.drop("job.jsonl", lines.joined())
+    let finished = try folders.run(["--filters", "none", "--json"]).expect(status: 0)
+    #expect(try folders.report("job").counts.filtered == 200)
+    let retries = finished.output.split(separator: "\n").filter { $0.contains(#""event":"entry-retry""#) }
+    #expect(!retries.isEmpty && retries.count < 200, "\(retries.count)")
+    #expect(try JSONSchema.violations(of: Data(finished.output.utf8), name: "events.schema.json") == "")
+  }
+
   @Test func `a URL that is refused while its host serves others fails by its own tries, and holds them no longer`()
     throws
   {

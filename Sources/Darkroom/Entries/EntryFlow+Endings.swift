@@ -180,7 +180,8 @@ extension EntryFlow {
     mirror: String? = nil
   ) {
     if configuration.entryTimeout != nil { scheduler.keep(live.failure, of: record.id) }
-    guard let failure = live.failure else { return }
+    // An entry that is passed on from a closed host may not have been tried.
+    guard let failure = live.failure, live.attempts > 0 else { return }
     observe(
       .entryRetry(
         job: record.run.job, name: record.entry.shownName, attempts: live.attempts, seconds: seconds,
