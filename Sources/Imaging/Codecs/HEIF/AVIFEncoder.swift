@@ -3,8 +3,10 @@ import Glibc
 
 /// Encodes AVIF with libheif and libaom, lossy, 8 bits per sample, in sRGB or with the source's profile.
 final class AVIFEncoder: RowEncoder {
-  /// The largest side of a picture of AV1 (AV1 bitstream specification, § 5.5.1).
-  static let maxSide = 65_536
+  /// The largest side and the most pixels of a picture that libavif reads, and with it browsers and Pillow
+  /// (`AVIF_DEFAULT_IMAGE_DIMENSION_LIMIT`, `AVIF_DEFAULT_IMAGE_SIZE_LIMIT`). AV1 itself has sides of up to 65536.
+  static let maxSide = 32_768
+  static let maxPixels = 16_384 * 16_384
 
   /// libaom's speed, of 0 (small files) to 9.
   private static let speed: Int32 = 8
@@ -24,10 +26,12 @@ final class AVIFEncoder: RowEncoder {
   /// Allocates the picture. Nothing is written before `finish`.
   init(_ descriptor: Int32, _ settings: EncodeSettings) throws(ImagingError) {
     let (width, height) = (settings.info.width, settings.info.height)
-    guard max(width, height) <= Self.maxSide else {
+    guard max(width, height) <= Self.maxSide, width * height <= Self.maxPixels else {
       throw ImagingError(
         code: .imageTooLarge,
-        message: "an AVIF's sides are at most \(Self.maxSide); the picture is \(width) × \(height)")
+        message:
+          "an AVIF's sides are at most \(Self.maxSide), and its pixels \(Self.maxPixels): browsers read no larger ones; "
+          + "the picture is \(width) × \(height)")
     }
     try CodedPicture.checkMemory(settings.info.size, 8)
     guard OptionalLibrary.libheif.isLoaded else { throw OptionalLibrary.libheif.missing("AVIF is encoded") }
