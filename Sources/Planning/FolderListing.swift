@@ -88,6 +88,13 @@ package struct FolderListing {
           ? "\(first) is a symbolic link, which is not followed, and is left out"
           : "\(first) and \(others.of("other", "others")) are symbolic links, which are not followed, and are left out")
     }
+    if let first = walk.special.min() {
+      let others = walk.special.count - 1
+      leftOut.append(
+        others == 0
+          ? "\(first) is no file but a pipe, a socket or a device, and is left out"
+          : "\(first) and \(others.of("other", "others")) are no files but pipes, sockets or devices, and are left out")
+    }
     for (index, file) in files.enumerated() {
       guard settled.contains(index) else {
         result.isIncomplete = true
@@ -193,6 +200,9 @@ private struct FolderWalk {
   /// The paths of symbolic links that would be wanted if they were files.
   private(set) var links: Set<String> = []
 
+  /// The paths of pipes, sockets and devices that would be wanted if they were files.
+  private(set) var special: Set<String> = []
+
   /// The first tree with folders that are wanted by their names, and beneath which nothing can match, and their number.
   private(set) var passedOver: (tree: FolderSource.Tree, count: Int)?
 
@@ -243,6 +253,8 @@ private struct FolderWalk {
         switch status.kind {
         case .file where isWanted: add(name, text, status, visit, tree, root)
         case .link where isWanted && isPicture(text, tree): links.insert(path(name, visit, tree).description)
+        case .pipe, .socket, .device, .other:
+          if isWanted, isPicture(text, tree) { special.insert(path(name, visit, tree).description) }
         case .folder where inner.position.isOpen:
           if name.text == nil { unnamed.append(path(name, visit, tree)) } else { beneath.append(inner) }
         case .folder where isWanted && !excluded.contains(where: status.identity.isSameNode):

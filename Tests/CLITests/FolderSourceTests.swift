@@ -80,6 +80,17 @@ import Testing
     #expect(folders.exists("job/images/b.jpg") && folders.exists("job/images/c.jpg"))
   }
 
+  @Test func `a pipe with the name of a picture is named, and nothing else that is no file`() throws {
+    try add("incoming/a.jpg")
+    for name in ["pipe.jpg", "pipe"] { #expect(mkfifo(root.file("incoming/" + name), 0o600) == 0) }
+    let report = try run()
+    #expect(report.counts == Report.Counts(total: 1, filtered: 1))
+    #expect(
+      report.warnings?.map(\.message) == [
+        "incoming/pipe.jpg is no file but a pipe, a socket or a device, and is left out"
+      ])
+  }
+
   @Test func `dropped again, only what is new or has changed is made`() throws {
     for name in ["a.jpg", "b.jpg", "c.jpg"] { try add("incoming/" + name) }
     #expect(try run().counts == Report.Counts(total: 3, filtered: 3))
