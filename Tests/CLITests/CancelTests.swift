@@ -85,6 +85,16 @@ import Testing
     try watch.stop()
   }
 
+  @Test func `a removal is found by itself, however rarely the inbox is scanned`() throws {
+    try folders.drop("job.txt", dozen)
+    let watch = try folders.watch(Self.two + ["--poll-interval", "100000", "--settle", "0.2"])
+    for _ in 0..<2 { _ = try server.nextRequest() }
+    try remove("job.txt")
+    #expect(try watch.waitForLine(containing: "its manifest was removed") != nil)
+    #expect(try watch.waitForLine(containing: "job: cancelled: 0 filtered") != nil)
+    try watch.stop()
+  }
+
   @Test func `what is removed while no instance runs is cancelled by the next`() throws {
     let first = try startDozen()
     first.send(SIGTERM)
