@@ -52,4 +52,12 @@ import Testing
     #expect(warnings.map(\.code) == ["same-source"] && warnings.first?.where == "entries[0]", "\(warnings)")
     #expect(warnings.first?.message.hasPrefix("9 different URLs gave the same bytes") == true, "\(warnings)")
   }
+
+  @Test func `a merge before anything was done says that shards are not complete, also without an outbox`() throws {
+    try manifest([("a", "pic.jpg"), ("b", "pic.jpg")])
+    _ = try DarkroomCommand.run(["shard", "split", "--shards", "2", "cats.json", "shards"], in: folder)
+      .expect(status: 0)
+    let merge = try DarkroomCommand.run(["shard", "merge", folder.file("shards")], in: TemporaryFolder())
+    #expect(merge.status == 75 && merge.error.contains("2 shards of 2 are not complete"), "\(merge.error)")
+  }
 }

@@ -21,7 +21,7 @@ package struct ShardMerge {
   }
 
   private let shards: ShardFolder
-  private let outbox: OutboxFolder
+  private var outbox: OutboxFolder
   private let state: String
   private let hasPage: Bool
 
@@ -29,19 +29,20 @@ package struct ShardMerge {
   ///   - outbox: The path of the outbox that the shards share.
   ///   - state: The path of the state folder of runs without shards, whose ledger learns the results.
   ///   - hasPage: Whether the job gets a page.
-  package init(_ shards: ShardFolder, outbox: String, state: String, hasPage: Bool) throws(SystemError) {
+  package init(_ shards: ShardFolder, outbox: String, state: String, hasPage: Bool) {
     (self.shards, self.state) = (shards, state)
-    self.outbox = OutboxFolder(path: outbox, handle: try OpenFolder(outbox))
+    self.outbox = OutboxFolder(path: outbox)
     self.hasPage = hasPage
   }
 
   /// - Parameter isPartial: Whether a report is written also when shards are not complete: their ended rows are in it, and the
   ///   others count as cancelled.
   /// - Throws: `StopError` when another process owns the outbox, or something is in the way; `SystemError`.
-  package func merge(isPartial: Bool) throws -> Outcome {
+  package mutating func merge(isPartial: Bool) throws -> Outcome {
     let heads = try shards.plan.shards.indices.map(shards.report)
     let unfinished = heads.indices.filter { heads[$0] == nil }
     guard unfinished.isEmpty || isPartial else { return .unfinished(unfinished) }
+    outbox.handle = try OpenFolder(outbox.path)
     try SharedOutbox(outbox.path).check(shards)
     let hidden = try outbox.openHidden()
     let lock = try InstanceLock(OutboxFolder.instanceName, in: hidden, of: outbox.path)

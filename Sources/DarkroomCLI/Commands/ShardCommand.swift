@@ -107,7 +107,7 @@ struct ShardCommand: Command {
   private func merge(_ operands: [String], _ invocation: Invocation) throws -> ExitCode {
     let shards = try Self.folder(operands, of: "merge")
     let configuration = try invocation.settings.resolved(for: .merging)
-    let merge = try ShardMerge(
+    var merge = ShardMerge(
       shards, outbox: configuration.outbox, state: configuration.state, hasPage: configuration.gallery == .on)
     switch try merge.merge(isPartial: invocation.settings.isPartial) {
     case .unfinished(let left):
