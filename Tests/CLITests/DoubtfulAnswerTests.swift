@@ -83,4 +83,19 @@ import Testing
     #expect(try run(lines, ["--filters", recipe]).since_last == Report.SinceLast(recovered: 2, unchanged: 2))
     #expect(try folders.staged().isEmpty)
   }
+
+  @Test(arguments: ["sepia(1)", "none", "resize(fit 1 1)"])
+  func `a picture above --max-pixels fails, whether it is filtered, copied or was delivered before`(
+    recipe: String
+  ) throws {
+    let lines = ["tiny.png", "good.png"].map { url($0) }
+    #expect(try run(lines, ["--filters", recipe]).counts.filtered == 2)
+    for _ in 0..<2 {
+      let report = try run(lines, ["--filters", recipe, "--max-pixels", "9"], status: 1)
+      #expect(report.entries.map { $0.error?.code } == [nil, "image-too-large"])
+      #expect(report.entries[1].error?.message.hasPrefix("--max-pixels is 9 pixels") == true)
+    }
+    #expect(try run(lines, ["--filters", recipe]).since_last == Report.SinceLast(recovered: 1, unchanged: 1))
+    #expect(try folders.staged().isEmpty)
+  }
 }

@@ -76,9 +76,16 @@ package struct ImageLimits: Sendable {
     try checkMinimum(width: width, height: height)
   }
 
+  /// Checks the sizes of a result that exists and of its source.
+  /// - Throws: `image-too-large`, `image-too-small`.
+  package func check(_ result: ImageInfo, from source: ImageInfo) throws(ImagingError) {
+    try check(width: source.width, height: source.height)
+    try check(result.size, of: .result)
+  }
+
   /// Checks the minimum size of a source that is not too large.
   /// - Throws: `image-too-small`.
-  package func checkMinimum(width: Int, height: Int) throws(ImagingError) {
+  private func checkMinimum(width: Int, height: Int) throws(ImagingError) {
     guard width * height < minPixels else { return }
     throw ImagingError(
       code: .imageTooSmall,

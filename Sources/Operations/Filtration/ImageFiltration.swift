@@ -102,9 +102,8 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // what changes i
     }
     // When the outbox cannot be read, the result is made.
     if let delivered = try? access.earlier.result(of: record.entry, as: key, from: source) {
-      let picture = delivered.sourcePicture
-      try limits.checkMinimum(width: picture.width, height: picture.height)
-      let original = try self.original(source, picture.format)
+      try limits.check(delivered.picture, from: delivered.sourcePicture)
+      let original = try self.original(source, delivered.sourcePicture.format)
       removeDownload(source, bytes)
       return record.reuse(delivered, delivering: [original].compactMap { $0 }, taking: began.duration(to: .now))
     }

@@ -26,8 +26,7 @@ final class UnchangedFiles: Sendable {
       let source = PhotoRecord.Source(outcome)
       let key = ResultKey(of: source.sha256, for: record.entry, output: output)
       guard let delivered = try? earlier.result(of: record.entry, as: key, from: source) else { return }
-      let picture = delivered.sourcePicture
-      guard (try? limits.checkMinimum(width: picture.width, height: picture.height)) != nil else { return }
+      guard (try? limits.check(delivered.picture, from: delivered.sourcePicture)) != nil else { return }
       record.usedHost(HostUsage(.success(outcome), taking: began.duration(to: read), from: record.url))
       record.confirm(source, with: delivered, since: began, read: read)
     }
