@@ -122,6 +122,13 @@ import Testing
     #expect(try folder.names(in: "real").isEmpty)
   }
 
+  @Test func `a temporary folder in which nothing can be created is an error that names TMPDIR`() throws {
+    // Nobody may create anything there.
+    let check = try DarkroomProcess.run(
+      ["check", packageRoot + "/Samples/demo.plist"], environment: ["TMPDIR": "/proc/self/fdinfo"])
+    #expect(check.status == 66 && check.error.contains("; set TMPDIR to a folder"), "\(check)")
+  }
+
   @Test func `a folder that is missing is told once`() throws {
     let folder = try TemporaryFolder()
     _ = try folder.write(#"{"source": "file:nowhere/"}"#, as: "cats.json")

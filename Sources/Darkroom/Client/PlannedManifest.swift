@@ -78,7 +78,7 @@ struct PlannedManifest {
       defer { try? FileManager.default.removeItem(atPath: folder) }
       return try JobIndex(creating: .file(folder + "/index.sqlite"))
     } catch let error as SystemError {
-      throw StopError.missing(error)
+      throw StopError.missing("\(error); set TMPDIR to a folder in which this user may create files")
     }
   }
 
