@@ -62,6 +62,13 @@ enum Program {
       try output.print(HelpText.command(command))
       return .success
     }
+    if let given = arguments.detachedValue, command.takesManifests,
+      !FileManager.default.fileExists(atPath: given.value)
+    {
+      throw UsageError(
+        "there is no manifest \"\(given.value)\"; the value of --\(given.name) follows =: --\(given.name)=\(given.value)"
+      )
+    }
     let settings =
       try command is HelpCommand
       ? Settings(commandLine: arguments)

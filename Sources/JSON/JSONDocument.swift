@@ -71,7 +71,8 @@ package final class JSONDocument {
       let jansson = json_error_code(&error)
       let code: JSONError.Code =
         switch jansson {
-        case _ where text.isEmpty: .empty
+        case _ where text.allSatisfy(" \t\r\n".utf8.contains): .empty
+        case json_error_premature_end_of_input: .incomplete
         case json_error_invalid_utf8: .encoding
         case json_error_stack_overflow: .tooDeep
         case json_error_duplicate_key: .duplicateKey
@@ -90,19 +91,22 @@ package final class JSONDocument {
       }
       throw JSONError(
         code,
-        text.isEmpty
+        code == .empty
           ? "the text is empty"
           : code == .numberTooLarge
             ? Self.numberTooLarge
             : code == .encoding
               ? "\(message): the text must be UTF-8"
-              : code == .trailingText ? "the JSON value has ended before this" : message,
+              : code == .trailingText
+                ? "the JSON value has ended before this" : code == .incomplete ? Self.incomplete : message,
         at: .line(line + max(0, Int(error.line) - 1), column: max(1, Int(error.column))))
     }
     return parsed
   }
 
   deinit { cjansson_decref(root) }
+
+  private static let incomplete = "the text ends too early: a value, a quotation mark or a closing bracket is missing"
 
   /// Larger integers would be rounded silently.
   private static let numberTooLarge =
@@ -214,6 +218,8 @@ package struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
     case empty
     /// It violates the grammar (RFC 8259).
     case syntax
+    /// It ends within a value.
+    case incomplete
     /// Something follows the value.
     case trailingText
     case duplicateKey

@@ -108,7 +108,9 @@ extension FailureCode {
     case .timeout:
       Explanation(
         cause: "connecting, the first byte or the whole transfer took too long, or it was too slow for 15 s",
-        remedy: "retry later; for slow servers, longer `--timeout`, `--first-byte-timeout` or a lower `--low-speed`")
+        remedy:
+          "retry later; for slow servers, longer `--timeout`, `--first-byte-timeout` or `--entry-timeout`, or a lower `--low-speed`"
+      )
     case .httpStatus:
       Explanation(
         cause: "the answer's status is not 200, or the proxy refuses a tunnel; it is in `http_status`",

@@ -37,7 +37,7 @@ extension EntryReader {
         report(.badValue, NearestName.unknown("format", format, among: known), at: location.field("format"))
       }
     }
-    switch value["quality"] {
+    switch value["quality"].map(Self.wholeNumber) {
     case nil: break
     case .integer(let quality) where (1...100).contains(quality): options.quality = quality
     case .integer(let quality):
@@ -49,6 +49,12 @@ extension EntryReader {
       report(.wrongType, message, at: location.field("quality"))
     }
     return options
+  }
+
+  /// A number such as 85.0 or 1e2 as an integer; other values as they are.
+  private static func wholeNumber(_ value: JSONValue) -> JSONValue {
+    guard case .number(let number) = value, let whole = Int(exactly: number) else { return value }
+    return .integer(whole)
   }
 
   mutating func priority(_ value: JSONValue?, at location: ManifestProblem.Location) -> Entry.Priority {

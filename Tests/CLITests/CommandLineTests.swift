@@ -72,6 +72,8 @@ import Testing
       ["run", "--name", String(repeating: "x", count: 201), "-"],
       "--name \"\(String(repeating: "x", count: 60))…\" is not a name for a file in the inbox: it is longer than 200 bytes"
     ),
+    (["run", "--prune", "off", "c.txt"], "the value of --prune follows =: --prune=off"),
+    (["check", "--json", "NO", "c.txt"], "there is no manifest \"NO\"; the value of --json follows =: --json=NO"),
     (["wait"], "wait needs the name of a job"),
     (["wait", "a", "../b"], "\"../b\" is not the name of a job"),
     (["wait", "--timeout", "-1", "a"], "--timeout must be a number of seconds"),

@@ -105,7 +105,7 @@ import Transfer
   /// Manifests that are rejected: the file, its contents, and the code, place and words of the message.
   static let manifests: [(file: String, contents: String, code: String, place: String, message: String)] = [
     ("bad.json", "[\"a\",\n oops]", "syntax", "line 2, column 2", "double quotes"),
-    ("bad.jsonl", "\"a\"\n{\n", "syntax", "line 2, column 1", "expected"),
+    ("bad.jsonl", "\"a\"\n{\n", "syntax", "line 2, column 1", "the text ends too early"),
     (
       "bad.plist", "<plist><dict><key>a</key><string/><key>a</key><string/></dict></plist>", "syntax", "line 1", "\"a\""
     ),

@@ -53,6 +53,24 @@ import Testing
   }
 
   @Test(
+    "a text that ends too early, or has nothing, is told as such",
+    arguments: [
+      ("", JSONError.Code.empty, 1), ("\n \t\n", .empty, 1), ("{", .incomplete, 1), ("{\"a\":\n", .incomplete, 2),
+      ("[1,", .incomplete, 1), ("\"a", .incomplete, 1), ("[[1]\n\n", .incomplete, 3),
+    ])
+  func ended(text: String, code: JSONError.Code, line: Int) {
+    let problem = #expect(throws: JSONError.self) { try JSONValue(parsing: text) }
+    #expect(problem?.code == code)
+    let words = code == .empty ? "the text is empty" : "the text ends too early: a value, a quotation mark or a closing"
+    #expect(problem?.message.hasPrefix(words) == true)
+    if code == .empty { return }
+    guard case .line(line, column: 1...) = problem?.location else {
+      Issue.record("\(problem?.description ?? "no error")")
+      return
+    }
+  }
+
+  @Test(
     "what is no JSON is an error with line and column",
     arguments: [
       ("", 1), ("nul", 1), ("[1,]", 1), ("{\"a\":1\n,}", 2), ("'a'", 1),

@@ -48,4 +48,16 @@ import Testing
     #expect(try ManifestRecognition.suffix(of: folder.file("plain")) == format)
     #expect(try ManifestRecognition.suffix(of: folder.file("packed")) == format + ".gz")
   }
+
+  @Test(arguments: [String.Encoding.utf32LittleEndian, .utf32BigEndian], ["m.jsonl", "m.csv", "m.txt"])
+  func `a text in UTF-32 is not taken for UTF-16`(encoding: String.Encoding, name: String) throws {
+    let data = try #require("\u{FEFF}url\nhttp://h/1\n".data(using: encoding))
+    let read = try ReadManifest(data, as: name)
+    #expect(read.problems.map(\.message) == ["the file is UTF-32; it must be UTF-8"])
+  }
+
+  @Test func `an entry of several lines in JSON lines is told that it belongs in another format`() throws {
+    let problems = try ReadManifest("{\n  \"url\": \"a.jpg\"\n}\n".utf8, as: "m.jsonl").problems
+    #expect(problems.first?.message.hasSuffix("entries of several lines are for .json, in an array") == true)
+  }
 }

@@ -36,6 +36,9 @@ extension Command {
   var takesSignals: Bool { false }
   var isOnlyLooking: Bool { false }
 
+  /// Whether its operands name files of manifests.
+  var takesManifests: Bool { operands.contains("MANIFEST") || operands.contains("FILE") }
+
   /// The command with its operands, for the help.
   var usage: String { operands.isEmpty ? name : name + " " + operands }
 }

@@ -9,6 +9,9 @@ struct Arguments: Equatable {
   var wantsHelp = false
   var wantsVersion = false
 
+  /// The first operand that may be meant as the value of the flag before it, and that flag. A flag's value follows `=`.
+  var detachedValue: Given?
+
   /// An option and its value; `1` for a flag that is given without one.
   struct Given: Equatable {
     let name: String
@@ -19,6 +22,8 @@ struct Arguments: Equatable {
   /// - Throws: `UsageError` for an unknown option, with the nearest known one, and for a missing value.
   init(_ words: [String]) throws {
     var words = words[...]
+    // The option that the last word was, and the number of options so far.
+    var (last, count) = (Given?.none, 0)
     while let word = words.popFirst() {
       if word == "--" {
         operands += words
@@ -30,11 +35,21 @@ struct Arguments: Equatable {
       } else if command == nil {
         command = word
       } else {
+        if let last, detachedValue == nil, Self.switches.contains(word.lowercased()),
+          OptionTable.option(named: last.name)?.valueName == nil
+        {
+          detachedValue = Given(name: last.name, value: word)
+        }
         operands.append(word)
       }
+      last = options.count > count ? options.last : nil
+      count = options.count
     }
     if command == nil, !operands.isEmpty { command = operands.removeFirst() }
   }
+
+  /// Words that switch something on or off.
+  private static let switches: Set = ["on", "off", "yes", "no", "true", "false"]
 
   /// The words that are no options or their values, of a command line that may have mistakes.
   static func operands(in words: [String]) -> [String] {

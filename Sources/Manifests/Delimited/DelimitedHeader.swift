@@ -136,7 +136,7 @@ struct DelimitedHeader {
     var members: [JSONValue.Member] = []
     var extras = ExtraColumns(field: self.extras)
     var problems: [ManifestProblem] = []
-    for (column, cell) in zip(columns, row.cells) where !cell.text.isEmpty {
+    for (column, cell) in zip(columns, row.cells) where !cell.isBlank {
       switch column {
       case .field(_, .extras): extras.read(cell)
       case .field(let name, .textOrArray): members.append(.init(name, Self.textOrArray(cell.text)))
@@ -174,6 +174,9 @@ struct DelimitedHeader {
 
 extension DelimitedRows.Cell {
   var location: ManifestProblem.Location { .line(line, column: column) }
+
+  /// Whether it is empty, or has blanks only.
+  var isBlank: Bool { text.utf8.allSatisfy(" \t".utf8.contains) }
 
   /// The value of a cell that contains JSON.
   func json(of column: String) throws(ManifestProblem) -> JSONValue {

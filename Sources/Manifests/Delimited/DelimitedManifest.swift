@@ -22,7 +22,7 @@ struct DelimitedManifest: ManifestFormat {
       if header == nil, let problem = row.problems.first { throw problem }
       if let header {
         if let item = header.item(for: row) { try yield(item) }
-      } else if !isSeparatorLine(row), row.cells.contains(where: { !$0.text.isEmpty }) {
+      } else if !isSeparatorLine(row), !row.cells.allSatisfy(\.isBlank) {
         let found = try DelimitedHeader(row, fields)
         for warning in found.warnings { try yield(.warning(warning)) }
         rows.cellLimit = found.count

@@ -80,7 +80,7 @@ package struct ManifestFile {
     try eachRawChunk { chunk in
       let mark = isFirst ? ByteOrderMark(of: chunk) : nil
       isFirst = false
-      guard mark ?? .utf8 == .utf8 else { throw Self.noUTF16 }
+      guard mark ?? .utf8 == .utf8 else { throw Self.notUTF8(mark) }
       try body(UnsafeRawBufferPointer(rebasing: chunk.dropFirst(mark?.length ?? 0)))
     }
   }
@@ -100,7 +100,7 @@ package struct ManifestFile {
       let mark = isFirst ? ByteOrderMark(of: chunk) : nil
       if let mark {
         isUTF8 = true
-        guard mayBeUTF16 || mark == .utf8 else { throw Self.noUTF16 }
+        guard mark == .utf8 || mayBeUTF16 && mark.isUTF16 else { throw Self.notUTF8(mark) }
         if mark != .utf8 { transcoder = UTF16Transcoder(isBigEndian: mark == .utf16BigEndian) }
       }
       isFirst = false
@@ -121,9 +121,12 @@ package struct ManifestFile {
     return warning
   }
 
-  private static var noUTF16: ManifestProblem {
-    ManifestProblem(
-      .encoding, "the file is UTF-16; in this format it must be UTF-8. Only .csv and .tsv may be UTF-16", at: .file)
+  private static func notUTF8(_ mark: ByteOrderMark?) -> ManifestProblem {
+    let message =
+      mark?.isUTF16 == false
+      ? "the file is UTF-32; it must be UTF-8"
+      : "the file is UTF-16; in this format it must be UTF-8. Only .csv and .tsv may be UTF-16"
+    return ManifestProblem(.encoding, message, at: .file)
   }
 
   /// Calls `body` with the unpacked content of the file. All pieces but the last have 256 KiB.
@@ -145,15 +148,20 @@ package struct ManifestFile {
 
 /// The mark at the beginning of a text that identifies its encoding.
 enum ByteOrderMark: CaseIterable {
-  case utf8, utf16LittleEndian, utf16BigEndian
+  // A mark comes before those that it begins with.
+  case utf8, utf32LittleEndian, utf32BigEndian, utf16LittleEndian, utf16BigEndian
 
   private var bytes: [UInt8] {
     switch self {
     case .utf8: [0xef, 0xbb, 0xbf]
+    case .utf32LittleEndian: [0xff, 0xfe, 0, 0]
+    case .utf32BigEndian: [0, 0, 0xfe, 0xff]
     case .utf16LittleEndian: [0xff, 0xfe]
     case .utf16BigEndian: [0xfe, 0xff]
     }
   }
+
+  var isUTF16: Bool { self == .utf16LittleEndian || self == .utf16BigEndian }
 
   /// In bytes.
   var length: Int { bytes.count }

@@ -20,6 +20,10 @@ struct JSONLinesManifest: ManifestFormat {
       return .entry(fields.canonical(value), key: nil, location: .line(number))
     } catch  where error.code == .duplicateKey {
       return .unreadable(problems(line, number, after: error))
+    } catch  where error.code == .incomplete {
+      let hint = "; each line is an entry: entries of several lines are for .json, in an array"
+      return .unreadable(
+        EntryProblems(ManifestProblem(JSONError(error.code, error.message + hint, at: error.location))))
     } catch {
       return .unreadable(EntryProblems(ManifestProblem(error).inside(line: number)))
     }

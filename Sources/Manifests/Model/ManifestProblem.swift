@@ -78,7 +78,7 @@ package struct ManifestProblem: Error, Sendable, Equatable, CustomStringConverti
   package init(_ error: JSONError) {
     let code: Code =
       switch error.code {
-      case .empty, .syntax, .trailingText, .duplicateKey: .syntax
+      case .empty, .syntax, .incomplete, .trailingText, .duplicateKey: .syntax
       case .encoding: .encoding
       case .tooDeep: .tooDeep
       case .numberTooLarge, .tooManyMarks: .badValue

@@ -62,6 +62,29 @@ import Transfer
   }
 
   @Test(
+    "a whole number may be written as others are, in every format",
+    arguments: [
+      ("url,quality\nx,85.0\ny,1e2\n", "m.csv"),
+      (#"[{"url":"x","quality":85.0},{"url":"y","quality":1e2}]"#, "m.json"),
+      (#"{"url":"x","quality":8.5e1}"# + "\n" + #"{"url":"y","quality":100.0}"#, "m.jsonl"),
+      (
+        "<plist version=\"1.0\"><array><dict><key>url</key><string>x</string><key>quality</key><real>85</real></dict>"
+          + "<dict><key>url</key><string>y</string><key>quality</key><real>100.0</real></dict></array></plist>",
+        "m.plist"
+      ),
+    ])
+  func wholeNumbers(text: String, name: String) throws {
+    #expect(try Planned(text, as: name).sound().entries.map(\.options.quality) == [85, 100])
+  }
+
+  @Test("cells of blanks are empty")
+  func blanks() throws {
+    let planned = try Planned("url,name,filters,quality\nx, ,\t, \ny,b,none,7\n", as: "m.csv").sound()
+    #expect(planned.entries.map(\.options.quality) == [85, 7])
+    #expect(planned.entries.map(\.recipe.description) == ["sepia(0.8)", "none"])
+  }
+
+  @Test(
     "metadata is the JSON of its column and, as strings, the columns that are no fields",
     arguments: [
       ("url,size\nx,5\" screen", #"{"size":"5\" screen"}"#),
@@ -71,7 +94,7 @@ import Transfer
       ("url,metadata\nx,7", "7"), ("url,metadata\nx,", nil),
       ("url,id,Title\nx,007,\" b\"", #"{"id":"007","Title":" b"}"#),
       ("id,url,metadata,tag\n1,x,\"{\"\"a\"\":2}\",t", #"{"a":2,"id":"1","tag":"t"}"#),
-      ("url,metadata,tag\nx,[1],", "[1]"), ("url,_tag,tag\nx,1,", nil),
+      ("url,metadata,tag\nx,[1],", "[1]"), ("url,_tag,tag\nx,1,", nil), ("url,metadata,tag\nx, ,\t ", nil),
     ])
   func metadata(text: String, expected: String?) throws {
     let planned = try Planned(text, as: "m.csv").sound()

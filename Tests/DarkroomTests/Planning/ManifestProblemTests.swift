@@ -62,7 +62,7 @@ import TestSupport
       (#"{"url":"x","filters":1}"#, "wrong-type @ a.filters"),
       (#"{"url":"x","quality":0}"#, "bad-value @ a.quality"), (#"{"url":"x","quality":101}"#, "bad-value @ a.quality"),
       (#"{"url":"x","quality":1.5}"#, "wrong-type @ a.quality"),
-      (#"{"url":"x","quality":85.0}"#, "wrong-type @ a.quality"),
+      (#"{"url":"x","quality":101.0}"#, "bad-value @ a.quality"),
       (#"{"url":"x","quality":"85"}"#, "wrong-type @ a.quality"),
       (#"{"url":"x","quality":true}"#, "wrong-type @ a.quality"),
       (#"{"url":"x","quality":-9223372036854775808}"#, "bad-value @ a.quality"),
