@@ -65,6 +65,9 @@ package final class Darkroom {
   package var keepAlive: (_ now: Double) -> Double? = { _ in nil }
   private let retry: LocalRetry
   var configuration: Configuration
+
+  /// What of the configuration was lowered, a sentence each.
+  private var lowered: [String]
   var waitLimits: WaitLimits
 
   var folders: OwnedFolders { services.folders }
@@ -96,6 +99,8 @@ package final class Darkroom {
   package init(
     configuration: Configuration, retry: LocalRetry = .none, observe: @escaping (Event) -> Void
   ) throws {
+    var configuration = configuration
+    lowered = configuration.limit(byDescriptors: DescriptorLimit.current)
     self.configuration = configuration
     currentGrace = CurrentGrace(configuration.grace)
     self.retry = retry
@@ -172,7 +177,9 @@ package final class Darkroom {
     watcher.isPatient = goal == .watch
     observe(.watching(inbox: folders.inbox.path, outbox: folders.outbox.path, goal == .watch ? .watch : .run))
     let certificates = configuration.transfer.certificateProblem.map { [$0] } ?? []
-    for warning in folders.warnings + configuration.hosts.warnings + certificates { observe(.warning(warning)) }
+    for warning in folders.warnings + lowered + configuration.hosts.warnings + certificates {
+      observe(.warning(warning))
+    }
     holdUncovered()
     notices.configure(configuration)
     do {
@@ -225,8 +232,7 @@ package final class Darkroom {
       if jobs.suspension.needsScan { watcher.scanNow() }
     }
     jobs.flow.gate = gate(now)
-    let limits = JobLimits(slots: configuration.jobs, live: services.limits.live, total: services.limits.total)
-    jobs.update(limits, configuration, cache: services.cache, now: now)
+    jobs.update(services.limits, configuration, cache: services.cache, now: now)
     if jobs.flow.gate.entries == .one { jobs.pending.continueOneByOne() }
     reportUncovered()
     writeStatus(now)
@@ -290,6 +296,7 @@ package final class Darkroom {
       observe(.warning("other folders are used only after a restart"))
     }
     (new.inbox, new.outbox, new.state) = (configuration.inbox, configuration.outbox, configuration.state)
+    lowered = new.limit(byDescriptors: DescriptorLimit.current)
     configuration = new
     currentGrace.value = new.grace
     watcher.configure(new)
@@ -301,7 +308,7 @@ package final class Darkroom {
     notices.configure(new)
     jobs.work.gallery = outputs.galleryWriter
     holdUncovered()
-    for warning in new.hosts.warnings { observe(.warning(warning)) }
+    for warning in lowered + new.hosts.warnings { observe(.warning(warning)) }
     observe(.configured)
   }
 

@@ -5,8 +5,8 @@ package enum DescriptorLimit {
   /// The soft limit; 256 when it cannot be read.
   package static var current: Int { limit.map { Int(clamping: $0.rlim_cur) } ?? 256 }
 
-  /// With fewer, nothing can be downloaded; with fewer than 24, libdispatch finds no descriptor for its timers and ends the process.
-  package static let least = 40
+  /// With fewer, the limits of what goes on at once leave none to spare; without any, libdispatch ends the process.
+  package static let least = 64
 
   /// Raises the soft limit to the hard one, to 65536 at most. A limit that cannot be changed stays.
   package static func raise() {

@@ -1,3 +1,4 @@
+import Model
 import System
 
 /// The limits of live jobs.
@@ -14,8 +15,17 @@ struct JobLimits: Equatable {
   /// All live jobs except resting ones, including those that have yielded their slots.
   var live: Int
 
-  /// All live jobs.
+  /// All live jobs. Those that only wait need a descriptor each, or none.
   var total: Int
+}
+
+extension JobLimits {
+  /// - Parameter descriptors: How many descriptors the process may have.
+  init(_ configuration: Configuration, descriptors: Int) {
+    slots = configuration.jobs
+    live = max(slots, min(1024, descriptors / Configuration.descriptorsPerJob))
+    total = 4 * live
+  }
 }
 
 /// The decisions about runs.

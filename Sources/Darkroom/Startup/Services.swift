@@ -12,21 +12,10 @@ final class Services {
   let folders: OwnedFolders
   let ledger: Ledger
   let earlier: EarlierWork
-  private(set) var limits: Limits
+  private(set) var limits: JobLimits
 
   /// Notice that the ledger was repaired; nil when it was in order.
   let notice: String?
-
-  /// How many jobs may be live.
-  struct Limits {
-    /// Active jobs, with a slot or after they have yielded it.
-    let live: Int
-
-    /// All jobs. Those that only wait need a descriptor each, or none.
-    var total: Int { 4 * live }
-
-    init(_ configuration: Configuration) { live = max(configuration.jobs, min(1024, DescriptorLimit.current / 16)) }
-  }
 
   private let send: @Sendable (Darkroom.Message) -> Void
   private let opening: LedgerOpening
@@ -56,7 +45,7 @@ final class Services {
     downloads = DownloadCache(
       folder: folders.state.cache, limit: cacheSize, unfinished: Set(earlier.unfinished.map(\.job.runID)),
       cleared: { send(.cacheCleared) }, report: { send(.cacheFailed("\($0)")) })
-    limits = Limits(configuration)
+    limits = JobLimits(configuration, descriptors: DescriptorLimit.current)
     engines = TransferEngines(configuration)
   }
 
@@ -107,7 +96,7 @@ final class Services {
   /// Sets the configuration for entries and jobs that start from now on.
   func configure(_ configuration: Configuration, _ jobs: LiveJobs) {
     engines.configure(configuration)
-    limits = Limits(configuration)
+    limits = JobLimits(configuration, descriptors: DescriptorLimit.current)
     jobs.pending.configure(configuration, engine: engines.current)
     jobs.scheduler.configure(configuration.hosts)
     jobs.suspension.space.minFree = configuration.minFree
