@@ -27,7 +27,7 @@ struct JobPlanner: Sendable {
   let configuration: Configuration
   let runNames: RunNames
 
-  /// The journal of filtrations, for suspects; nil when there is none.
+  /// The journal of what may crash the program: suspects, and manifests; nil when there is none.
   var journal: FiltrationJournal?
 
   // MARK: Acceptance
