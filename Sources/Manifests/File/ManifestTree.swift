@@ -121,6 +121,31 @@ struct ManifestTree {
     throw ManifestProblem(.wrongType, message, at: path.isEmpty ? .keyPath([fields.principal]) : .keyPath(path))
   }
 
+  /// The names of entries that other shapes of a manifest have as keys, in lower case, and those shapes.
+  private var shapes: [(keys: Set<String>, shape: String)] {
+    let url = fields.principal
+    return [
+      (
+        ["source", "sources"],
+        "a list elsewhere is {\"source\": …}, beside which only \"defaults\" and fields of a request may be"
+      ),
+      ([url, url + "s"], "a single entry needs a list around it, [{\"\(url)\": …}]"),
+      (["default", "defaults", "entries"], "defaults and entries are {\"defaults\": {…}, \"entries\": […]}"),
+    ]
+  }
+
+  /// The warning for a dictionary of entries of which one has the name of a key of another shape, perhaps because another key is
+  /// misspelt.
+  private func misplacedField(_ members: [JSONValue.Member], at path: [String]) -> ManifestWarning? {
+    for (keys, shape) in shapes {
+      let found = members.first { $0.key.utf8.count <= 8 && keys.contains($0.key.lowercased()) }
+      guard let key = found?.key else { continue }
+      let message = "an entry has the name \"\(key)\", since this is a dictionary of names and URLs; \(shape)"
+      return ManifestWarning(.misplacedField, message, at: .keyPath(path + [key]))
+    }
+    return nil
+  }
+
   /// Whether a key is the principal field, except for case, blanks, `-` and `_`. Most keys are longer.
   private func isPrincipalRespelt(_ key: String) -> Bool {
     key.utf8.count <= 4 * fields.principal.utf8.count && NearestName.respelt(key, among: [fields.principal]) != nil
@@ -147,6 +172,7 @@ struct ManifestTree {
     switch value {
     case .object(let members):
       try checkIsNoEntry(members, at: path)
+      if let warning = misplacedField(members, at: path) { try yield(.warning(warning)) }
       // Cameras write file names that begin with "_", so only this key is a comment.
       for member in members where member.key != "_comment" {
         try yield(.entry(fields.canonical(member.value), key: member.key, location: .keyPath(path + [member.key])))
