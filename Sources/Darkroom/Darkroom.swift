@@ -124,7 +124,7 @@ package final class Darkroom {
     jobs.work.gallery = outputs.galleryWriter
     waitLimits = WaitLimits(configuration, settleTime: watcher.settleTime)
     waitLimits.known = KnownTrouble(folders)
-    if let notice = services.notice { observe(.warning(notice)) }
+    for notice in [services.notice, services.earlier.notice].compactMap({ $0 }) { observe(.warning(notice)) }
     for trouble in services.earlier.troubles { jobs.report(trouble: trouble) }
   }
 

@@ -89,9 +89,7 @@ package struct ShardMerge {
       state = try StateFolder(opening: Folder.resolved(path))
       let isInOutbox = try state.path == Folder.resolved(outbox.hidden)
       lock = isInOutbox ? nil : try InstanceLock(OutboxFolder.instanceName, in: OpenFolder(state.path))
-      let (_, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
-      for folder in created { try Folder.sync(folder) }
-      wasUsed = created.isEmpty
+      wasUsed = try StagingFolder(of: state, in: hidden).wasThere
     }
   }
 
