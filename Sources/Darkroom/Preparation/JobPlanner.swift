@@ -238,7 +238,10 @@ struct JobPlanner: Sendable {
       if try rows.recall(in: configuration.outbox) { earlier.hasOutputs = true }
       try rows.take(for: &job)
     }
-    if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
+    if job.state == .accepted, unsynced.isEmpty, !task.isReplacement {
+      let hasEarlierRun = try !earlier.isNone || earlier.hasOutputs || ledger.lastEnded(job: job.name) != nil
+      earlier.movedAway = try History(folder: run.folder).putAside(hasEarlierRun: hasEarlierRun)
+    }
     let isAccepted = findings.problems.isEmpty
     if isAccepted, let source = findings.source {
       let plan = try planSource(source, task, run, index, findings, unsynced)
