@@ -201,7 +201,7 @@ package final class Darkroom {
       jobs.delivery.abandon()
       jobs.closePauses(within: 0)
       // A missing outbox explains all other errors.
-      if let missing = try folders.checkOutbox() { throw missing }
+      if let missing = try services.checkFolders() { throw missing }
       throw error
     }
     return summary

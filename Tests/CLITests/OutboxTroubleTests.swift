@@ -64,6 +64,28 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
   }
 
+  @Test(arguments: ["state", "state/ledger.sqlite"], [true, false])
+  func `watch waits while its ledger is gone, and ends with 73 when another has its path`(
+    name: String, isReplaced: Bool
+  ) throws {
+    let folders = try DarkroomFolders()
+    let (path, moved) = (folders.folder.file(name), folders.folder.file("moved"))
+    let watch = try folders.watch(["--filters", "none", "--state", folders.folder.file("state"), "--create"])
+    try FileManager.default.moveItem(atPath: path, toPath: moved)
+    let paused = try watch.waitForLine(containing: "paused: disk (")
+    #expect(paused?.contains("the ledger was removed") == true, "\(paused ?? "")")
+    if isReplaced {
+      try FileManager.default.copyItem(atPath: moved, toPath: path)
+      let ended = try watch.finish().expect(status: 73)
+      #expect(ended.error.contains("the ledger was replaced"), "\(ended.error)")
+    } else {
+      try FileManager.default.moveItem(atPath: moved, toPath: path)
+      try folders.drop("job.txt", "coffee.jpg\n")
+      #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+      try watch.stop()
+    }
+  }
+
   @Test func `a running instance is known also when its default outbox is missing`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let home = try TemporaryFolder()

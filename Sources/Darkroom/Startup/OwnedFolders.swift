@@ -143,15 +143,25 @@ struct OwnedFolders {
   /// - Returns: Why it cannot be examined now, or that it is missing, as while a share is not mounted; nil when it is there.
   /// - Throws: `StopError.outbox` when another folder has its path.
   func checkOutbox() throws -> StopError? {
+    try Self.check(outbox.hidden, is: identity, of: "\(outbox.path): the outbox")
+  }
+
+  /// Checks that the ledger is still the file that this process has open: what is written to a removed one is lost.
+  /// - Parameter known: Its identity when it was opened.
+  /// - Returns: As `checkOutbox`.
+  /// - Throws: `StopError.outbox` when another file has its path.
+  func checkLedger(is known: FileIdentity) throws -> StopError? {
+    try Self.check(state.ledger, is: known, of: "\(state.ledger): the ledger")
+  }
+
+  private static func check(_ path: String, is known: FileIdentity, of subject: String) throws -> StopError? {
     do {
-      let found = try FileStatus(of: outbox.hidden).identity
-      if (found.device, found.inode) == (identity.device, identity.inode) { return nil }
+      if try FileStatus(of: path).identity.isSameNode(as: known) { return nil }
     } catch  where error.code != ENOENT && error.code != ENOTDIR {
-      return .outbox("\(outbox.path): the outbox cannot be examined: \(error)")
+      return .outbox("\(subject) cannot be examined: \(error)")
     } catch {
-      return .outbox("\(outbox.path): the outbox was removed, or is not mounted")
+      return .outbox("\(subject) was removed, or is not mounted")
     }
-    throw StopError.outbox(
-      "\(outbox.path): the outbox was replaced; what is not done stays for the next start")
+    throw StopError.outbox("\(subject) was replaced; what is not done stays for the next start")
   }
 }

@@ -28,6 +28,9 @@ final class Services {
     init(_ configuration: Configuration) { live = max(configuration.jobs, min(1024, DescriptorLimit.current / 16)) }
   }
 
+  /// The identity of the open ledger's file.
+  private let ledgerIdentity: FileIdentity
+
   private let send: @Sendable (Darkroom.Message) -> Void
   private let opening: LedgerOpening
   private let downloads: DownloadCache
@@ -48,6 +51,7 @@ final class Services {
     lastActive = folders.lastActive
     opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: folders.stagingFolder.wasThere)
     (ledger, notice) = try opening.open()
+    ledgerIdentity = try FileStatus(of: folders.state.ledger).identity
     earlier = try EarlierWork(folders, ledger)
     runNames = RunNames(findNewest: ledger.newestRun)
     try ledger.removeNotices(
@@ -126,6 +130,13 @@ final class Services {
       staging: Staging(folder: folders.staging.path, runID: "gallery", handle: folders.staging),
       ledger: ledger, boot: boot, latest: { ended.latestEnded($0) })
     return GalleryWriter(pages) { [send] in send(.galleryFailed($0)) }
+  }
+
+  /// Checks that the outbox and the ledger are still those that this process has open.
+  /// - Returns: As `OwnedFolders.checkOutbox`.
+  /// - Throws: `StopError.outbox` when another file or folder has the path of one.
+  func checkFolders() throws -> StopError? {
+    try folders.checkOutbox() ?? folders.checkLedger(is: ledgerIdentity)
   }
 
   // MARK: The end
