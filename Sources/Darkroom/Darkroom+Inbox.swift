@@ -5,7 +5,7 @@ import System
 /// Looks at the inbox: manifests, locks, and files that are being written.
 extension Darkroom {
   func scan(_ now: Double) throws {
-    jobs.suspension.failures.outboxTrouble = try folders.checkOutbox()
+    jobs.suspension.failures.outboxTrouble = try services.checkFolders()
     if let missing = jobs.suspension.failures.outboxTrouble { jobs.suspension.failures.suspect(missing) }
     if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.space.freeForState }
     watcher.recheck(jobs.table.queue.takeUnsettled())

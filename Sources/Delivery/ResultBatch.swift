@@ -36,8 +36,11 @@ struct ResultBatch {
   private let ledger: Ledger
   private var items: [Item]
 
-  /// The open folders of results, by path.
-  private var opened: [String: OpenFolder] = [:]
+  /// The open folders of results, by path: the first of them. Others are opened for each file.
+  private(set) var opened: [String: OpenFolder] = [:]
+
+  /// The most folders that are open at once, so that a batch with many of them does not fail for want of descriptors.
+  private let mostOpened: Int
 
   /// The runs whose results fail when they cannot be delivered now.
   private let givenUp: Set<Int>
@@ -45,7 +48,12 @@ struct ResultBatch {
   /// - Parameters:
   ///   - held: Results that earlier batches could not deliver.
   ///   - givenUp: The runs whose results fail when they cannot be delivered now. Default: none.
-  init(_ records: [PhotoRecord], held: [Item] = [], ledger: Ledger, givenUp: Set<Int> = []) {
+  ///   - mostOpened: The most folders that are open at once. Default: an eighth of the limit of descriptors.
+  init(
+    _ records: [PhotoRecord], held: [Item] = [], ledger: Ledger, givenUp: Set<Int> = [],
+    mostOpened: Int = DescriptorLimit.current / 8
+  ) {
+    self.mostOpened = mostOpened
     self.records = records
     self.ledger = ledger
     self.givenUp = givenUp
@@ -97,16 +105,19 @@ struct ResultBatch {
   /// - Returns: The folders to which names were added.
   mutating func createFolders() -> Set<String> {
     var changed: Set<String> = []
+    var created: Set<String> = []
     var failures: [String: any Error] = [:]
     for index in items.indices where items[index].obstacle == nil {
       let folder = items[index].record.run.folder
       for artifact in items[index].delivery.artifacts {
         let subfolder = artifact.delivery.subfolder
         let path = folder.file(subfolder)
-        if opened[path] == nil, failures[path] == nil {
+        if !created.contains(path), failures[path] == nil {
           var new: [String] = []
           do throws(SystemError) {
-            opened[path] = try folder.create(subfolder, changed: &new)
+            let target = try folder.create(subfolder, changed: &new)
+            if opened.count < mostOpened { opened[path] = target }
+            created.insert(path)
           } catch {
             let isFinal = error.cause == .occupied || error.cause == .other
             failures[path] = isFinal ? EntryFailure(creating: path, error) : error

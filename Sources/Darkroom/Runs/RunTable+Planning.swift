@@ -88,7 +88,7 @@ extension RunTable {
   }
 
   private mutating func adopt(_ plan: Plan, for run: JobRun, _ context: Context) -> [Effect] {
-    var effects: [Effect] = []
+    var effects = plan.earlier.movedAway.map { Effect.observe(.movedAway($0, job: run.name)) }
     if !plan.findings.warnings.isEmpty, !run.isPlannedAgain {
       let (all, new) = (plan.findings.warnings, plan.findings.newWarnings)
       effects.append(.observe(.manifestDoubtful(job: run.name, all, new: new)))

@@ -38,6 +38,20 @@ import TestSupport
     #expect((EntryFailure(delivering: error, givesUp: true) != nil) == isGivenUp)
   }
 
+  @Test(arguments: [0, 2, 100])
+  func `a batch with many folders keeps few of them open, and delivers all the same`(mostOpened: Int) throws {
+    let deliveries = try Deliveries()
+    let records = try (1...5).map { try deliveries.filtered(0, of: deliveries.run($0)) }
+    var batch = ResultBatch(records, ledger: deliveries.ledger, mostOpened: mostOpened)
+    #expect(batch.syncFiles().isEmpty)
+    #expect(batch.createFolders().count == 5)
+    try deliveries.ledger.commit(batch.intents)
+    #expect(batch.opened.count == min(5, mostOpened))
+    #expect(batch.place().count == 5)
+    #expect(batch.takeHeld().isEmpty && batch.ends.count == 5)
+    for run in 1...5 { #expect(deliveries.text("job-\(run)/images/entry 0.jpg") == "picture") }
+  }
+
   @Test func `a result that can never have its name fails at once`() {
     let failure = EntryFailure(delivering: SystemError("renameat2", "images/a.jpg", code: EXDEV), givesUp: false)
     #expect(failure?.code == .io && failure?.disposition == .final)

@@ -30,16 +30,16 @@ import Transfer
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     engine = TransferEngine(configuration: configuration.transfer)
     let inbox = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil)
-    try Folder.create(outbox.staging(of: deliveries.state))
     jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: []),
       pending: PendingOperations(configuration: configuration, engine: engine) { _ in },
       delivery: deliveries.queue,
       suspension: Suspension(
-        outbox: outbox, state: deliveries.state,
+        outbox: outbox, staging: "staging", state: deliveries.state,
         downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
       planner: JobPlanner(
-        inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
+        inbox: inbox, outbox: outbox, staging: try OpenFolder(deliveries.root.file("staging")), state: deliveries.state,
+        ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration,
         runNames: RunNames { nil }),
       lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
