@@ -94,7 +94,7 @@ package struct LedgerOpening {
       let isThere = try FileStatus.exists(state.ledger)
       if isThere, try FileStatus(of: state.ledger).size > 0 { return nil }
       let hasReports = try outbox.open().names().compactMap(\.text).contains { name in
-        !name.hasPrefix(".") && (try? outbox.job(name).status(of: "report.json"))??.kind == .file
+        !name.begins(with: ".") && (try? outbox.job(name).status(of: "report.json"))??.kind == .file
       }
       guard hasReports else { return nil }
       return isThere ? "it is empty" : "it is missing"

@@ -1,3 +1,5 @@
+import System
+
 /// A command line up to the cursor, split into words by the shell's rules, without expansions.
 struct TypedLine: Equatable {
   /// The words without their quotes. The last is the one at the cursor; it may be empty.
@@ -89,10 +91,10 @@ extension Completion {
   private func text(_ candidate: Candidate, _ line: TypedLine, in shell: Shell) -> String? {
     switch shell {
     case .bash:
-      return candidate.word.hasPrefix(current) ? line.replacement(candidate.word, isOpen: candidate.isOpen) : nil
+      return candidate.word.begins(with: current) ? line.replacement(candidate.word, isOpen: candidate.isOpen) : nil
     case .zsh:
-      let value = String(candidate.word.dropFirst(optionPrefix.count))
-      let escaped = value.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+      let value = candidate.word.dropping(bytesOf: optionPrefix)
+      let escaped = value.replacing(every: "\\", with: "\\\\").replacing(every: ":", with: "\\:")
       return candidate.summary.isEmpty ? escaped : escaped + ":" + candidate.summary
     case .fish:
       return candidate.word + "\t" + candidate.summary
