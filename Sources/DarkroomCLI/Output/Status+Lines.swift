@@ -20,7 +20,7 @@ extension Status {
     if let total = finished_total, total > finished.count {
       lines.append("ended: \(total - finished.count) more, see --all")
     }
-    return lines
+    return lines.map(\.visible)
   }
 
   var heading: [String] {
