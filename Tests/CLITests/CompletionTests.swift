@@ -177,6 +177,13 @@ import Testing
     #expect(try names("unheard-of", in: folder) == [])
   }
 
+  @Test func `a name that begins with a dash is offered after two dashes only`() throws {
+    let folder = try folders()
+    try Data().write(to: URL(fileURLWithPath: folder.file("inbox/-x.json")))
+    #expect(try names("cancel", in: folder) == ["b", "my cats", "stdin"])
+    #expect(try names("cancel", ["--"], in: folder) == ["-x", "b", "my cats", "stdin"])
+  }
+
   @Test func `the command line, the environment and the configuration file tell in which folders`() throws {
     let folder = try folders()
     let other = try TemporaryFolder()

@@ -138,12 +138,15 @@ struct Completion {
       let settings = try? Settings(Arguments(folderOptions), environment: environment, isOnlyLooking: true)
     else { return [] }
     let known = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path)
-    return switch operands.first {
-    case "cancel", "wait": known.openJobs
-    case "retry": known.endedJobs
-    case "resume": known.locks
-    default: []
-    }
+    let names =
+      switch operands.first {
+      case "cancel", "wait": known.openJobs
+      case "retry": known.endedJobs
+      case "resume": known.locks
+      default: [String]()
+      }
+    // Before two dashes it would be taken for an option.
+    return areOptionsEnded ? names : names.filter { !$0.begins(with: "-") }
   }
 }
 
