@@ -121,6 +121,11 @@ import Testing
     #expect(typed.replacement("it's $5", isOpen: false) == replacement)
   }
 
+  @Test(arguments: [("da x", "x\\;\u{301}y"), ("da 'x", "x;\u{301}y")])
+  func `what combines with a character does not keep it from being quoted`(line: String, replacement: String) {
+    #expect(Array(TypedLine(line, in: .bash).replacement("x;\u{301}y", isOpen: false).utf8) == Array(replacement.utf8))
+  }
+
   @Test(arguments: [
     ("da sep", "'sepia("), ("da 'sep", "sepia("), (#"da "sep"#, "sepia("), ("da --filters=sep", "'sepia("),
   ])

@@ -49,20 +49,23 @@ struct TypedLine: Equatable {
   func replacement(_ word: String, isOpen: Bool) -> String {
     let end = String(word.dropFirst(keptCount))
     switch quote {
-    case "'": return end.replacing("'", with: "'\\''")
-    case "\"": return Self.escaped(end) { "\\\"$`".contains($0) }
+    case "'": return end.replacing(every: "'", with: "'\\''")
+    case "\"": return Self.escaped(end) { "\\\"$`".unicodeScalars.contains($0) }
     default:
-      let needsEscapes = words[words.count - 1].dropFirst(keptCount).contains(where: Self.isSpecial)
+      let needsEscapes = words[words.count - 1].dropFirst(keptCount).unicodeScalars.contains(where: Self.isSpecial)
       return isOpen && !needsEscapes ? "'" + end : Self.escaped(end, where: Self.isSpecial)
     }
   }
 
-  private static func escaped(_ text: String, where isSpecial: (Character) -> Bool) -> String {
-    text.map { isSpecial($0) ? "\\\($0)" : String($0) }.joined()
+  private static func escaped(_ text: String, where isSpecial: (Unicode.Scalar) -> Bool) -> String {
+    text.unicodeScalars.map { isSpecial($0) ? "\\\($0)" : String($0) }.joined()
   }
 
-  private static func isSpecial(_ character: Character) -> Bool {
-    character.isASCII && !character.isLetter && !character.isNumber && !"-_./,:=@%+".contains(character)
+  private static func isSpecial(_ character: Unicode.Scalar) -> Bool {
+    switch character {
+    case "a"..."z", "A"..."Z", "0"..."9": false
+    default: character.isASCII && !"-_./,:=@%+".unicodeScalars.contains(character)
+    }
   }
 }
 

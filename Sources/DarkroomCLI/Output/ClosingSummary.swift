@@ -152,12 +152,17 @@ struct ClosingSummary {
 }
 
 extension String {
+  /// As a word for a shell: in quotes if it has anything but letters and digits of ASCII and common punctuation. So names that look
+  /// the same, such as ü in its two spellings, are quoted alike.
   var shellQuoted: String {
     let isPlain =
       !isEmpty
-      && unicodeScalars.allSatisfy {
-        $0.properties.isAlphabetic || ("0"..."9").contains($0) || "_./@%+=:,-".unicodeScalars.contains($0)
+      && utf8.allSatisfy { byte in
+        switch UnicodeScalar(byte) {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        default: "_./@%+=:,-".utf8.contains(byte)
+        }
       }
-    return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+    return isPlain ? self : "'" + replacing(every: "'", with: "'\\''") + "'"
   }
 }
