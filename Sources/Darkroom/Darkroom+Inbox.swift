@@ -33,7 +33,7 @@ extension Darkroom {
       jobs.table.queue.update(view.fresh, settled: view.settled)
       // Holds of other manifests are dropped: those are gone or cannot be read.
       if !jobs.flow.holds.isEmpty {
-        jobs.flow.holds.keepPlanning(of: jobs.table.queue.jobs.union(jobs.runs.values.map(\.name)))
+        jobs.flow.holds.keepPlanning(of: jobs.table.queue.jobs.union(jobs.runs.values.map(\.key)))
       }
     } catch {
       jobs.missing.scanFailed()

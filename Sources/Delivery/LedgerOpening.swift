@@ -100,7 +100,7 @@ package struct LedgerOpening {
   private var hasReports: Bool {
     get throws {
       try outbox.open().names().compactMap(\.text).contains { name in
-        !name.hasPrefix(".") && (try? outbox.job(name).status(of: "report.json"))??.kind == .file
+        !name.begins(with: ".") && (try? outbox.job(name).status(of: "report.json"))??.kind == .file
       }
     }
   }
@@ -108,7 +108,7 @@ package struct LedgerOpening {
   /// Whether the state folder has snapshots, which are made only when there is a ledger.
   private var hasSnapshots: Bool {
     get throws {
-      try state.openJobs().names().compactMap(\.text).contains { !$0.hasPrefix(".") && !$0.hasSuffix(".index") }
+      try state.openJobs().names().compactMap(\.text).contains { !$0.begins(with: ".") && !$0.ends(with: ".index") }
     }
   }
 

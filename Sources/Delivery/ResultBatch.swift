@@ -37,7 +37,7 @@ struct ResultBatch {
   private var items: [Item]
 
   /// The open folders of results, by path: the first of them. Others are opened for each file.
-  private(set) var opened: [String: OpenFolder] = [:]
+  private(set) var opened: [ByteKey: OpenFolder] = [:]
 
   /// The most folders that are open at once, so that a batch with many of them does not fail for want of descriptors.
   private let mostOpened: Int
@@ -103,15 +103,15 @@ struct ResultBatch {
   /// Creates the folders of results. A name that is taken fails the entries; an error of the machine holds them;
   /// derived files are dropped.
   /// - Returns: The folders to which names were added.
-  mutating func createFolders() -> Set<String> {
-    var changed: Set<String> = []
-    var created: Set<String> = []
-    var failures: [String: any Error] = [:]
+  mutating func createFolders() -> Set<ByteKey> {
+    var changed: Set<ByteKey> = []
+    var created: Set<ByteKey> = []
+    var failures: [ByteKey: any Error] = [:]
     for index in items.indices where items[index].obstacle == nil {
       let folder = items[index].record.run.folder
       for artifact in items[index].delivery.artifacts {
         let subfolder = artifact.delivery.subfolder
-        let path = folder.file(subfolder)
+        let path = ByteKey(folder.file(subfolder))
         if !created.contains(path), failures[path] == nil {
           var new: [String] = []
           do throws(SystemError) {
@@ -120,9 +120,9 @@ struct ResultBatch {
             created.insert(path)
           } catch {
             let isFinal = error.cause == .occupied || error.cause == .other
-            failures[path] = isFinal ? EntryFailure(creating: path, error) : error
+            failures[path] = isFinal ? EntryFailure(creating: path.text, error) : error
           }
-          changed.formUnion(new)
+          changed.formUnion(new.map(ByteKey.init))
         }
         guard let error = failures[path] else { continue }
         if artifact.kind.isDerived {
@@ -183,18 +183,18 @@ struct ResultBatch {
 
   /// Moves results with recorded intents to their final names. An error fails the entry; one of the machine holds it.
   /// - Returns: The folders of the files.
-  mutating func place() -> Set<String> {
-    var folders: Set<String> = []
-    var placed: Set<String> = []
+  mutating func place() -> Set<ByteKey> {
+    var folders: Set<ByteKey> = []
+    var placed: Set<ByteKey> = []
     for index in items.indices where items[index].obstacle == nil && items[index].hasFiles {
       let (record, isAgain) = (items[index].record, items[index].isIntended)
       items[index].isIntended = true
-      folders.formUnion(items[index].folders)
+      folders.formUnion(items[index].folders.map(ByteKey.init))
       let placement = Placement(folder: record.run.folder, staging: record.run.staging, ledger: ledger)
       do {
         let changed = try items[index].delivery.place(
           record.entry.name, by: placement, isAgain: isAgain, in: opened, placed: &placed)
-        folders.formUnion(changed.map(record.run.folder.file))
+        folders.formUnion(changed.map { ByteKey(record.run.folder.file($0)) })
       } catch {
         if let failure = EntryFailure(delivering: error, givesUp: givesUp(index)) {
           fail(index, failure)
@@ -207,12 +207,12 @@ struct ResultBatch {
   }
 
   /// Holds results whose folder, or one above it, could not be synced.
-  mutating func hold(beneath unsynced: [String: any Error]) {
+  mutating func hold(beneath unsynced: [ByteKey: any Error]) {
     guard !unsynced.isEmpty else { return }
     for index in items.indices where items[index].obstacle == nil {
       items[index].obstacle =
         unsynced.first { unsynced in
-          items[index].folders.contains { $0 == unsynced.key || $0.hasPrefix(unsynced.key + "/") }
+          items[index].folders.contains { Folder.path($0, in: unsynced.key.text) != nil }
         }?.value
     }
   }

@@ -41,7 +41,7 @@ package struct OutboxFolder: Sendable {
   /// Syncs the folder, or one beneath it.
   /// - Parameter path: A path that begins with the outbox's, or with that of the outbox for pictures.
   func sync(_ path: String) throws(SystemError) {
-    if let pictures, path == pictures.path || path.hasPrefix(pictures.path + "/") {
+    if let pictures, Folder.path(path, in: pictures.path) != nil {
       try pictures.syncFolder(at: path)
     } else {
       try open().syncFolder(String(Substring(path.utf8.dropFirst(self.path.utf8.count + 1))))

@@ -64,7 +64,7 @@ package struct GarbageCollection {
 
   private func history(_ outbox: OutboxFolder, _ warn: (String) -> Void) throws -> Removed {
     var (count, bytes) = (0, 0)
-    for name in try outbox.open().names().compactMap(\.text).sorted() where !name.hasPrefix(".") {
+    for name in try outbox.open().names().compactMap(\.text).sorted() where !name.begins(with: ".") {
       let folder = outbox.job(name)
       let (history, keepHistory) = (History(folder: folder), configuration.keepHistory)
       do {

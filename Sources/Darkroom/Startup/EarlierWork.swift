@@ -57,7 +57,7 @@ struct EarlierWork {
     do {
       try ManifestRemoval.resume(inbox: inbox.folder, finishing: finishing) { file in
         guard case .manifest(let job) = InboxFile(named: FileName(file)), let ended = try? ledger.lastEnded(job: job),
-          let manifest = try? JobManifest(text: ended.details), manifest.file == file
+          let manifest = try? JobManifest(text: ended.details), manifest.file.isIdentical(to: file)
         else { return nil }
         return manifest.identity
       }

@@ -1,6 +1,7 @@
 import Darkroom
 import Foundation
 import Model
+import System
 
 /// The summary at the end of `run`: the failures and their remedies, where the results are, and how to try again. It covers
 /// the events of one process; the report has all.
@@ -30,16 +31,16 @@ struct ClosingSummary {
     let advice: String?
 
     /// The job's folder, as the report's path names it.
-    var folder: String { (report as NSString).deletingLastPathComponent }
+    var folder: String { Folder.parent(of: report) }
   }
 
   /// Whether the jobs are shards of one: no command tries one of them again, and their reports are not the job's.
   private let areShards: Bool
 
   /// By job and kind.
-  private var failures: [String: [FailureKind: Failures]] = [:]
+  private var failures: [ByteKey: [FailureKind: Failures]] = [:]
   /// Jobs with a failure that may be temporary.
-  private var passing: Set<String> = []
+  private var passing: Set<ByteKey> = []
   private var jobs: [Job] = []
   /// The number of jobs that may be tried again.
   private var retries = 0
@@ -61,15 +62,15 @@ struct ClosingSummary {
       let example = "\(job): \(row.title): \(reason)"
       let kind = FailureKind(code: failure.code, httpStatus: failure.httpStatus)
       let found = Failures(example, isKnown: failure.runs ?? 1 > 1)
-      failures[job, default: [:]][kind, default: found].add(1, found)
-      if failure.isRetryable { passing.insert(job) }
+      failures[ByteKey(job), default: [:]][kind, default: found].add(1, found)
+      if failure.isRetryable { passing.insert(ByteKey(job)) }
     case .jobEnded(let summary) where summary.isLast:
       let hasFailed = summary.state != .succeeded && !summary.isAccepted
       // Failures that an earlier process found are not known.
-      let mayPass = failures[summary.job] == nil || passing.contains(summary.job)
+      let mayPass = failures[ByteKey(summary.job)] == nil || passing.contains(ByteKey(summary.job))
       let mayRetry = hasFailed && summary.state != .rejected && mayPass
       if areShards { return }
-      if !hasFailed { failures[summary.job] = nil }
+      if !hasFailed { failures[ByteKey(summary.job)] = nil }
       if mayRetry { retries += 1 }
       // Other jobs are listed if there are few.
       guard jobs.count(where: { $0.mayRetry == mayRetry }) <= Self.maxJobs else { return }
@@ -97,7 +98,7 @@ struct ClosingSummary {
     var lines = failureLines(isForPerson, hasExamples)
     lines += jobs.filter(\.mayRetry).prefix(Self.maxJobs).map { job in
       // After two dashes, a name cannot be taken for an option.
-      let words = ["darkroom", "retry"] + options + (job.name.hasPrefix("-") ? ["--", job.name] : [job.name])
+      let words = ["darkroom", "retry"] + options + (job.name.begins(with: "-") ? ["--", job.name] : [job.name])
       return Line(text: "to try again: " + words.map(\.shellQuoted).joined(separator: " "), isForCopying: true)
     }
     if retries > Self.maxJobs { lines.append("to try again: and so on, for each of \(retries) jobs") }
@@ -130,9 +131,7 @@ struct ClosingSummary {
     guard shown.count <= Self.maxJobs else { return [] }
     return shown.flatMap { job in
       let (images, gallery) = (job.folder + "/images", job.folder + "/index.html")
-      func short(_ path: String) -> String {
-        path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
-      }
+      func short(_ path: String) -> String { Folder.path(path, in: folder) ?? path }
       let locations = [
         exists(images) ? "results in \(short(images))" : nil, exists(gallery) ? "gallery \(short(gallery))" : nil,
       ].compactMap { $0 }
@@ -153,12 +152,17 @@ struct ClosingSummary {
 }
 
 extension String {
+  /// As a word for a shell: in quotes if it has anything but letters and digits of ASCII and common punctuation. So names that look
+  /// the same, such as ü in its two spellings, are quoted alike.
   var shellQuoted: String {
     let isPlain =
       !isEmpty
-      && unicodeScalars.allSatisfy {
-        $0.properties.isAlphabetic || ("0"..."9").contains($0) || "_./@%+=:,-".unicodeScalars.contains($0)
+      && utf8.allSatisfy { byte in
+        switch UnicodeScalar(byte) {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        default: "_./@%+=:,-".utf8.contains(byte)
+        }
       }
-    return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+    return isPlain ? self : "'" + replacing(every: "'", with: "'\\''") + "'"
   }
 }

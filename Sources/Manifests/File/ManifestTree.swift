@@ -92,8 +92,8 @@ struct ManifestTree {
   private func mayBeEntry(_ value: JSONValue) -> Bool {
     guard let text = value.string else { return fields.principalValue(of: value) != nil }
     if text.contains("://") { return true }
-    let suffix = NSString(string: text).pathExtension
-    return !text.contains("(") && (text.contains("/") || !suffix.isEmpty && suffix.allSatisfy(\.isLetter))
+    let suffix = ManifestFormats.fileExtension(of: text) ?? ""
+    return !text.has("(") && (text.has("/") || !suffix.isEmpty && suffix.allSatisfy(\.isLetter))
   }
 
   /// Whether the value of `defaults` belongs to an envelope, and is not an entry of that name.

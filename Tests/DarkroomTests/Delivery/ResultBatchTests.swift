@@ -19,8 +19,8 @@ import TestSupport
     #expect(batch.syncFiles().isEmpty)
     _ = batch.createFolders()
     try deliveries.ledger.commit(batch.intents)
-    #expect(batch.place() == [deliveries.root.file("out/job-1/images")])
-    batch.hold(beneath: [deliveries.root.file(unsynced): SystemError("fsync", unsynced, code: EIO)])
+    #expect(batch.place() == [ByteKey(deliveries.root.file("out/job-1/images"))])
+    batch.hold(beneath: [ByteKey(deliveries.root.file(unsynced)): SystemError("fsync", unsynced, code: EIO)])
     #expect(batch.takeHeld().count == (isHeld ? 1 : 0))
     #expect(batch.ends.count == (isHeld ? 0 : 1))
   }

@@ -321,9 +321,11 @@ import Transfer
     #expect(jobs.runs.isEmpty)
     let hold = try #require(jobs.flow.holds[.planning("a")])
     #expect(hold.attempts == 1 && jobs.table.waits(jobs.flow.holds).map(\.job) == ["a"])
-    #expect(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due - 0.1) } == nil, "it waits")
+    #expect(
+      jobs.table.queue.next { jobs.flow.holds.isHeld(.planning(ByteKey($0)), now: hold.due - 0.1) } == nil, "it waits")
     let accepted = try #require(deliveries.ledger.liveJobs().first)
-    #expect(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due) } == .unfinished(accepted))
+    #expect(
+      jobs.table.queue.next { jobs.flow.holds.isHeld(.planning(ByteKey($0)), now: hold.due) } == .unfinished(accepted))
     jobs.table.queue.retry(.unfinished(accepted))
     try plan()
     #expect(jobs.table.waits(jobs.flow.holds).isEmpty)
@@ -384,7 +386,7 @@ import Transfer
     jobs.admit(now: 9, configuration, cache: nil)
     #expect(jobs.runs.isEmpty && jobs.table.waits(jobs.flow.holds).map(\.job) == ["a"])
     let hold = try #require(jobs.flow.holds[.planning("a")])
-    let source = try #require(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due) })
+    let source = try #require(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning(ByteKey($0)), now: hold.due) })
     guard case .unfinished(let job) = source else { return #expect(Bool(false)) }
     #expect(job.runID == run.accepted?.job.runID && job.state == .running)
     jobs.start(source)
