@@ -78,7 +78,7 @@ let package = Package(
     .target(
       name: "Inbox",
       dependencies: [
-        "CLinux", "Manifests", "Model", "Scheduling", "System",
+        "CLinux", "Manifests", "Model", "Scheduling", "System", "Transfer",
       ]),
     .target(
       name: "JobIndex",

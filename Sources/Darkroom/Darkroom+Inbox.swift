@@ -5,7 +5,7 @@ import System
 /// Looks at the inbox: manifests, locks, and files that are being written.
 extension Darkroom {
   func scan(_ now: Double) throws {
-    jobs.suspension.failures.outboxTrouble = try folders.checkOutbox()
+    jobs.suspension.failures.outboxTrouble = try services.checkFolders()
     if let missing = jobs.suspension.failures.outboxTrouble { jobs.suspension.failures.suspect(missing) }
     if !jobs.flow.holds.isEmpty { jobs.flow.holds.free = jobs.suspension.space.freeForState }
     watcher.recheck(jobs.table.queue.takeUnsettled())
@@ -35,7 +35,7 @@ extension Darkroom {
       jobs.table.queue.update(view.fresh, settled: view.settled)
       // Holds of other manifests are dropped: those are gone or cannot be read.
       if !jobs.flow.holds.isEmpty {
-        jobs.flow.holds.keepPlanning(of: jobs.table.queue.jobs.union(jobs.runs.values.map(\.name)))
+        jobs.flow.holds.keepPlanning(of: jobs.table.queue.jobs.union(jobs.runs.values.map(\.key)))
       }
     } catch {
       jobs.missing.scanFailed()

@@ -129,7 +129,7 @@ package final class Darkroom {
     jobs.work.gallery = outputs.galleryWriter
     waitLimits = WaitLimits(configuration, settleTime: watcher.settleTime)
     waitLimits.known = KnownTrouble(folders)
-    if let notice = services.notice { observe(.warning(notice)) }
+    for notice in [services.notice, services.earlier.notice].compactMap({ $0 }) { observe(.warning(notice)) }
     for trouble in services.earlier.troubles { jobs.report(trouble: trouble) }
   }
 
@@ -208,7 +208,7 @@ package final class Darkroom {
       jobs.delivery.abandon()
       jobs.closePauses(within: 0)
       // A missing outbox explains all other errors.
-      if let missing = try folders.checkOutbox() { throw missing }
+      if let missing = try services.checkFolders() { throw missing }
       throw error
     }
     return summary

@@ -48,20 +48,25 @@ package final class Database {
     path: String, durability: Durability, isCreated: Bool = true, examine: (Database) throws -> Void = { _ in }
   ) throws {
     self.path = path
-    if path != Self.inMemory, isCreated {
-      var created: Int32
-      repeat {
-        created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        // SQLite would let others read it.
-      } while created < 0 && errno == EINTR
-      if created >= 0 { close(created) }
-    }
+    if path != Self.inMemory, isCreated { try Self.create(path) }
     connection = try Self.connect(path, SQLITE_OPEN_READWRITE | (isCreated ? SQLITE_OPEN_CREATE : 0))
     try execute("PRAGMA page_size = \(path == Self.inMemory ? Self.memoryPageBytes : Self.pageBytes)")
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     try examine(self)
     try execute(durability.pragmas)
     try execute("PRAGMA foreign_keys = ON")
+  }
+
+  /// Creates the file unless it exists. SQLite would let others read it, and does not tell why it cannot create it.
+  private static func create(_ path: String) throws(SQLiteError) {
+    var created: Int32
+    repeat { created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) } while created < 0 && errno == EINTR
+    if created >= 0 {
+      close(created)
+    } else if errno != EEXIST {
+      throw SQLiteError(
+        code: SQLITE_CANTOPEN, message: "unable to create database file", path: path, systemError: errno)
+    }
   }
 
   /// Opens an existing file for reading, without writing to it or beside it. Waits half a second for a process that has locked

@@ -40,11 +40,11 @@ package struct SQLiteError: Error, CustomStringConvertible {
   /// Whether part of the file could not be read.
   package var isUnreadable: Bool { code == SQLITE_IOERR | 1 << 8 }
 
-  /// Whether the file system has no space for the change. A failed write says so itself; a sync, a quota, and other ways to grow a
-  /// file, by `errno`.
+  /// Whether the file system has no space for the change. A failed write says so itself; a sync, a quota, a new file, and other ways
+  /// to grow a file, by `errno`.
   package var isOutOfSpace: Bool {
     code & 0xff == SQLITE_FULL
-      || code & 0xff == SQLITE_IOERR && (systemError == ENOSPC || systemError == EDQUOT)
+      || [SQLITE_IOERR, SQLITE_CANTOPEN].contains(code & 0xff) && [ENOSPC, EDQUOT].contains(systemError)
   }
 
   /// Whether a commit that failed so may have happened: everything was written, and a sync, or the end of the journal, failed.

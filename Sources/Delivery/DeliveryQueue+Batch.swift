@@ -33,7 +33,7 @@ extension DeliveryQueue {
     for acceptance in acceptances { acceptance.completion(.success(())) }
     folders.formUnion(results.place())
     let placed = reports.map { report in (report, Result { try place(report) }) }
-    for (report, result) in placed { if case .success = result { folders.formUnion(report.folders) } }
+    for (report, result) in placed { if case .success = result { folders.formUnion(report.folders.map(ByteKey.init)) } }
     // A consumer may have moved a folder away as soon as the results were there.
     let unsynced = sync(folders)
     results.hold(beneath: unsynced)
@@ -106,7 +106,7 @@ extension DeliveryQueue {
   /// - Parameter folders: The folders to which names were added.
   private func reject(
     _ changes: [LedgerChange], _ acceptances: [Acceptance], _ reports: [ReportDelivery], _ results: ResultBatch,
-    _ folders: Set<String>, _ error: any Error
+    _ folders: Set<ByteKey>, _ error: any Error
   ) {
     var results = results
     for acceptance in acceptances { acceptance.completion(.failure(error)) }
@@ -131,11 +131,11 @@ extension DeliveryQueue {
   }
 
   /// - Returns: The folders that could not be synced, with the errors. Missing folders are skipped.
-  private func sync(_ folders: Set<String>) -> [String: any Error] {
-    var unsynced: [String: any Error] = [:]
+  private func sync(_ folders: Set<ByteKey>) -> [ByteKey: any Error] {
+    var unsynced: [ByteKey: any Error] = [:]
     for folder in folders {
       do {
-        try outbox.syncIfThere(folder)
+        try outbox.syncIfThere(folder.text)
       } catch {
         unsynced[folder] = error
       }
@@ -168,9 +168,9 @@ extension DeliveryQueue {
 
 extension ReportDelivery {
   /// Ends a report that has its final name, if its folder and the folders above it are synced.
-  fileprivate func ended(_ unsynced: [String: any Error], movedAway: [String]) -> Result<Outcome, any Error> {
+  fileprivate func ended(_ unsynced: [ByteKey: any Error], movedAway: [String]) -> Result<Outcome, any Error> {
     for folder in folders {
-      if let error = unsynced.first(where: { folder == $0.key || folder.hasPrefix($0.key + "/") })?.value {
+      if let error = unsynced.first(where: { Folder.path(folder, in: $0.key.text) != nil })?.value {
         return .failure(error)
       }
     }

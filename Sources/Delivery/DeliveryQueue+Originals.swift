@@ -14,14 +14,14 @@ extension DeliveryQueue {
   /// - Returns: The changes that record where the files are, and the folders that got new names.
   func deliver(
     originalsOf records: [PhotoRecord], besides ending: [PhotoRecord]
-  ) -> (changes: [LedgerChange], folders: Set<String>) {
+  ) -> (changes: [LedgerChange], folders: Set<ByteKey>) {
     guard !records.isEmpty else { return ([], []) }
     defer {
       for record in records { record.run.staging.remove(record.run.staging.earlyOriginal(record.entry.position)) }
     }
     let withResults = Set(ending.filter { $0.state == .filtered }.map(\.id))
     let items = records.filter { !withResults.contains($0.id) }.compactMap(OriginalItem.init)
-    let folders = Set(items.flatMap(\.folders))
+    let folders = Set(items.flatMap(\.folders).map(ByteKey.init))
     let copied = Self.copied(items)
     guard !copied.isEmpty, (try? ledger.commit(copied.map(\.change))) != nil else {
       for item in copied { item.removeStaged() }
@@ -31,7 +31,7 @@ extension DeliveryQueue {
     for var item in copied {
       if item.place() { placed.append(item) } else { withdrawals.append(item.withdrawal) }
     }
-    let isSynced = folders.allSatisfy { (try? outbox.syncIfThere($0)) != nil }
+    let isSynced = folders.allSatisfy { (try? outbox.syncIfThere($0.text)) != nil }
     if isSynced { for item in placed { item.record.deliveredOriginal() } }
     return (placed.map(\.change) + withdrawals, folders)
   }

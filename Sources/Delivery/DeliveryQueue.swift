@@ -3,6 +3,7 @@ import Ledger
 import Model
 import Scheduling
 import Synchronization
+import System
 
 /// Makes results and reports durable in the outbox and in the ledger, in batches for all jobs. Everything that is
 /// submitted during a batch shares the syncs and commits of the next.
@@ -74,7 +75,7 @@ package final class DeliveryQueue: Sendable {
     /// Changes that wait for the next batch of other items, and come before them.
     var changes: [LedgerChange] = []
     /// Folders to which names were added. They are synced before files beneath them count as delivered.
-    var folders: Set<String> = []
+    var folders: Set<ByteKey> = []
     /// Results that earlier batches could not deliver.
     var held: [ResultBatch.Item] = []
     /// Whether to write rows to logs that could not be written before.
@@ -105,7 +106,7 @@ package final class DeliveryQueue: Sendable {
   struct Held: Sendable {
     var items: [ResultBatch.Item] = []
     /// Folders that could not be synced.
-    var folders: Set<String> = []
+    var folders: Set<ByteKey> = []
     var hasLogs = false
     /// The number of consecutive failed tries.
     var attempts = 0
@@ -195,7 +196,7 @@ package final class DeliveryQueue: Sendable {
     guard !changes.isEmpty || !folders.isEmpty else { return }
     add(after: Self.spacing) {
       $0.changes += changes
-      $0.folders.formUnion(folders)
+      $0.folders.formUnion(folders.map(ByteKey.init))
     }
   }
 
@@ -280,7 +281,7 @@ package final class DeliveryQueue: Sendable {
   }
 
   /// Adds changes and folders to the next batch without scheduling it.
-  func putBack(_ changes: [LedgerChange], _ folders: Set<String>) {
+  func putBack(_ changes: [LedgerChange], _ folders: Set<ByteKey>) {
     waiting.withLock { waiting in
       waiting.batch.changes = changes + waiting.batch.changes
       waiting.batch.folders.formUnion(folders)
@@ -289,7 +290,7 @@ package final class DeliveryQueue: Sendable {
 
   /// Schedules another try for items that could not be delivered.
   /// - Parameter wasTried: Whether they had been held before.
-  func hold(_ items: [ResultBatch.Item], unsynced: Set<String>, wasTried: Bool) {
+  func hold(_ items: [ResultBatch.Item], unsynced: Set<ByteKey>, wasTried: Bool) {
     let logs = logs.waiting
     let (message, delay): (Message?, Duration?) = held.withLock { held in
       held.items += items

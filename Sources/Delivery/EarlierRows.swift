@@ -111,7 +111,7 @@ package struct EarlierRows {
   }
 
   private func isThere(_ file: Delivery) throws -> Bool {
-    guard !file.target.split(separator: "/").contains("..") else { return false }
+    guard !file.target.fields("/").contains("..") else { return false }
     // Something else may be in the place of a folder.
     let status = try Self.ifThere { () throws(SystemError) in try folders.status(of: file.target, in: run.folder) }
     return status.map { $0.kind == .file && $0.size == file.bytes } ?? false

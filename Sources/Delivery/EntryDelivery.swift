@@ -39,10 +39,12 @@ struct EntryDelivery: Sendable {
   /// - Returns: The subfolders from which derived files of an earlier result were removed.
   /// - Throws: The errors of `Placement.place`.
   mutating func place(
-    _ name: String, by placement: Placement, isAgain: Bool, in opened: [String: OpenFolder] = [:],
-    placed: inout Set<String>
+    _ name: String, by placement: Placement, isAgain: Bool, in opened: [ByteKey: OpenFolder] = [:],
+    placed: inout Set<ByteKey>
   ) throws -> [String] {
-    func folder(of artifact: Artifact) -> OpenFolder? { opened[placement.folder.file(artifact.delivery.subfolder)] }
+    func folder(of artifact: Artifact) -> OpenFolder? {
+      opened[ByteKey(placement.folder.file(artifact.delivery.subfolder))]
+    }
     let main = artifacts.main
     var changed: [String] = []
     var isReplaced = isAgain && main?.kind == .result
@@ -54,7 +56,7 @@ struct EntryDelivery: Sendable {
         continue
       }
       do {
-        let (artifact, target) = (artifacts[index], placement.folder.file(artifacts[index].delivery.target))
+        let (artifact, target) = (artifacts[index], ByteKey(placement.folder.file(artifacts[index].delivery.target)))
         // An original does not take the place of an earlier one without its result: both stay a pair.
         if let main, main.kind != kind, !kind.isDerived, !placement.folder.isFree(artifact.delivery.target) {
           try placement.check(main.delivery, before: artifact.delivery, in: folder(of: main), over: main.existingFile)

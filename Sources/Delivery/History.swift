@@ -17,15 +17,27 @@ package struct History {
 
   /// Moves the earlier report, manifest, log and list of failures to `history/RUN_ID/`. Does nothing when there is no
   /// earlier run. Other files stay, also those that are called like another run's manifest.
-  /// - Parameter exceptLog: Whether `entries.jsonl` stays, because the run that begins takes over its rows. Default: no.
+  /// - Parameters:
+  ///   - exceptLog: Whether `entries.jsonl` stays, because the run that begins takes over its rows. Default: no.
+  ///   - hasEarlierRun: Whether the ledger knows an earlier run of the job. If not, files without a report are others'.
+  ///     Default: yes.
+  /// - Returns: The new paths of files of others that had the names of documents.
   /// - Throws: `SystemError`.
-  package func putAside(exceptLog: Bool = false) throws(SystemError) {
+  @discardableResult
+  package func putAside(exceptLog: Bool = false, hasEarlierRun: Bool = true) throws(SystemError) -> [String] {
     let job = try folder.open()
     let present = try job.names().compactMap(\.text)
     let head = try reportHead(in: job)
     let names = files(ofRun: present, head: head).filter { !(exceptLog && $0 == "entries.jsonl") }
-    if names.isEmpty { return }
-    if try isUnbegun(names, in: job) { return }
+    if names.isEmpty { return [] }
+    if try isUnbegun(names, in: job) { return [] }
+    if head == nil, !hasEarlierRun {
+      let aside = "history/" + Self.othersPrefix + RunID.make()
+      var moved: [String] = []
+      for name in names { moved.append(try move(name, of: job, to: aside)) }
+      try job.sync()
+      return moved
+    }
     // The report is moved last: while it exists, the remaining files belong to it.
     let sorted = names.sorted { ($0 == "report.json" ? 1 : 0, $0) < ($1 == "report.json" ? 1 : 0, $1) }
     let target = try freeFolder(for: sorted, of: job, head)
@@ -34,6 +46,7 @@ package struct History {
     }
     try target.sync()
     try job.sync()
+    return []
   }
 
   /// The earlier run's folder in `history`, or a new one if that contains files of these names.

@@ -86,18 +86,29 @@ package struct LedgerOpening {
     return ledger
   }
 
-  /// Why a ledger is lost of which reports may know something; nil when there is one, and when there never was: the outbox of
-  /// a new state folder may hold what another one's ledger knows, and a start that died may have left an empty file.
+  /// Why a ledger is lost of which reports or snapshots may know something; nil when there is one, and when there never was: the
+  /// outbox of a new state folder may hold what another one's ledger knows, and a start that died may have left an empty file.
   private var loss: String? {
     get throws {
-      guard wasUsed else { return nil }
       let isThere = try FileStatus.exists(state.ledger)
       if isThere, try FileStatus(of: state.ledger).size > 0 { return nil }
-      let hasReports = try outbox.open().names().compactMap(\.text).contains { name in
-        !name.hasPrefix(".") && (try? outbox.job(name).status(of: "report.json"))??.kind == .file
-      }
-      guard hasReports else { return nil }
+      guard try hasSnapshots || wasUsed && hasReports else { return nil }
       return isThere ? "it is empty" : "it is missing"
+    }
+  }
+
+  private var hasReports: Bool {
+    get throws {
+      try outbox.open().names().compactMap(\.text).contains { name in
+        !name.begins(with: ".") && (try? outbox.job(name).status(of: "report.json"))??.kind == .file
+      }
+    }
+  }
+
+  /// Whether the state folder has snapshots, which are made only when there is a ledger.
+  private var hasSnapshots: Bool {
+    get throws {
+      try state.openJobs().names().compactMap(\.text).contains { !$0.begins(with: ".") && !$0.ends(with: ".index") }
     }
   }
 

@@ -52,7 +52,7 @@ struct LedgerRebuild {
   func run() throws -> Result {
     let rows = try FileStatus.exists(state.ledger) ? ledger.salvage(from: state.ledger) : 0
     var reports = 0
-    for name in try outbox.open().names().compactMap(\.text) where !name.hasPrefix(".") {
+    for name in try outbox.open().names().compactMap(\.text) where !name.begins(with: ".") {
       reports += try add(outbox.job(name))
     }
     let live = try ledger.liveJobs().filter { job in try !endIfReported(job) }
@@ -100,7 +100,7 @@ struct LedgerRebuild {
         source.file.map { Delivery(staged: "", target: $0, bytes: source.bytes, sha256: source.sha256) }
       }
       for delivery in [result, original].compactMap({ $0 }) {
-        guard !delivery.target.split(separator: "/").contains(".."),
+        guard !delivery.target.fields("/").contains(".."),
           let status = try? results.status(of: delivery.target, in: folder), status.kind == .file,
           status.size == delivery.bytes
         else { continue }
@@ -120,7 +120,7 @@ struct LedgerRebuild {
   /// be others'.
   private func derivedFiles(of row: ReportRow, _ folder: JobFolder) -> [Artifact.Kind: Provenance.DerivedFile] {
     row.derived.compactMapValues { target in
-      guard !target.split(separator: "/").contains(".."),
+      guard !target.fields("/").contains(".."),
         let status = try? results.status(of: target, in: folder), status.kind == .file,
         let file = try? folder.open(file: target),
         let sha256 = try? MessageDigest.hexDigest(ofDescriptor: file.descriptor, path: file.path)

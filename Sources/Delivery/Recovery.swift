@@ -34,9 +34,9 @@ package struct Recovery {
   /// - Returns: The sums of the durable rows.
   /// - Throws: `SystemError`, `SQLiteError`.
   package func recover() throws -> JobTally {
-    var folders: Set<String> = []
+    var folders: Set<ByteKey> = []
     let completed = try ledger.intended(run: run.runID).map { try complete($0, &folders) }
-    for folder in folders { try run.folder.syncIfThere(folder) }
+    for folder in folders { try run.folder.syncIfThere(folder.text) }
     try ledger.commit(completed.map { .finish($0, run: run.runID, job: run.job) })
     // Only after the commit, because an intent without its staged file means that the file was delivered.
     for entry in completed { run.staging.removeFiles(of: entry.position) }
@@ -68,7 +68,7 @@ package struct Recovery {
 
   /// Completes the delivery of an entry.
   /// - Parameter folders: Receives the subfolders in which names may have changed.
-  private func complete(_ entry: LedgerEntry, _ folders: inout Set<String>) throws -> LedgerEntry {
+  private func complete(_ entry: LedgerEntry, _ folders: inout Set<ByteKey>) throws -> LedgerEntry {
     var artifacts = try entry.artifacts(run: run.runID)
     for index in artifacts.indices where artifacts[index].kind == .original {
       // It is unknown whether an original with its final name was adopted.
@@ -76,12 +76,12 @@ package struct Recovery {
       if !isStaged { artifacts[index].delivery.origin = nil }
     }
     var delivery = try EntryDelivery(entry: entry, row: ReportRow(parsing: entry.row), artifacts: artifacts)
-    folders.formUnion(delivery.subfolders)
+    folders.formUnion(delivery.subfolders.map(ByteKey.init))
     let name = try index.entry(at: entry.position)?.name ?? ""
     let placement = Placement(folder: run.folder, staging: run.staging, ledger: ledger)
     do {
-      var placed: Set<String> = []
-      folders.formUnion(try delivery.place(name, by: placement, isAgain: true, placed: &placed))
+      var placed: Set<ByteKey> = []
+      folders.formUnion(try delivery.place(name, by: placement, isAgain: true, placed: &placed).map(ByteKey.init))
     } catch {
       let givesUp = givesUp && delivery.isUnplaced(in: run.staging)
       guard let failure = EntryFailure(delivering: error, givesUp: givesUp) else { throw error }

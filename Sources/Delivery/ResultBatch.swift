@@ -36,8 +36,11 @@ struct ResultBatch {
   private let ledger: Ledger
   private var items: [Item]
 
-  /// The open folders of results, by path.
-  private var opened: [String: OpenFolder] = [:]
+  /// The open folders of results, by path: the first of them. Others are opened for each file.
+  private(set) var opened: [ByteKey: OpenFolder] = [:]
+
+  /// The most folders that are open at once, so that a batch with many of them does not fail for want of descriptors.
+  private let mostOpened: Int
 
   /// The runs whose results fail when they cannot be delivered now.
   private let givenUp: Set<Int>
@@ -45,7 +48,12 @@ struct ResultBatch {
   /// - Parameters:
   ///   - held: Results that earlier batches could not deliver.
   ///   - givenUp: The runs whose results fail when they cannot be delivered now. Default: none.
-  init(_ records: [PhotoRecord], held: [Item] = [], ledger: Ledger, givenUp: Set<Int> = []) {
+  ///   - mostOpened: The most folders that are open at once. Default: an eighth of the limit of descriptors.
+  init(
+    _ records: [PhotoRecord], held: [Item] = [], ledger: Ledger, givenUp: Set<Int> = [],
+    mostOpened: Int = DescriptorLimit.current / 8
+  ) {
+    self.mostOpened = mostOpened
     self.records = records
     self.ledger = ledger
     self.givenUp = givenUp
@@ -95,23 +103,26 @@ struct ResultBatch {
   /// Creates the folders of results. A name that is taken fails the entries; an error of the machine holds them;
   /// derived files are dropped.
   /// - Returns: The folders to which names were added.
-  mutating func createFolders() -> Set<String> {
-    var changed: Set<String> = []
-    var failures: [String: any Error] = [:]
+  mutating func createFolders() -> Set<ByteKey> {
+    var changed: Set<ByteKey> = []
+    var created: Set<ByteKey> = []
+    var failures: [ByteKey: any Error] = [:]
     for index in items.indices where items[index].obstacle == nil {
       let folder = items[index].record.run.folder
       for artifact in items[index].delivery.artifacts {
         let subfolder = artifact.delivery.subfolder
-        let path = folder.file(subfolder)
-        if opened[path] == nil, failures[path] == nil {
+        let path = ByteKey(folder.file(subfolder))
+        if !created.contains(path), failures[path] == nil {
           var new: [String] = []
           do throws(SystemError) {
-            opened[path] = try folder.create(subfolder, changed: &new)
+            let target = try folder.create(subfolder, changed: &new)
+            if opened.count < mostOpened { opened[path] = target }
+            created.insert(path)
           } catch {
             let isFinal = error.cause == .occupied || error.cause == .other
-            failures[path] = isFinal ? EntryFailure(creating: path, error) : error
+            failures[path] = isFinal ? EntryFailure(creating: path.text, error) : error
           }
-          changed.formUnion(new)
+          changed.formUnion(new.map(ByteKey.init))
         }
         guard let error = failures[path] else { continue }
         if artifact.kind.isDerived {
@@ -172,18 +183,18 @@ struct ResultBatch {
 
   /// Moves results with recorded intents to their final names. An error fails the entry; one of the machine holds it.
   /// - Returns: The folders of the files.
-  mutating func place() -> Set<String> {
-    var folders: Set<String> = []
-    var placed: Set<String> = []
+  mutating func place() -> Set<ByteKey> {
+    var folders: Set<ByteKey> = []
+    var placed: Set<ByteKey> = []
     for index in items.indices where items[index].obstacle == nil && items[index].hasFiles {
       let (record, isAgain) = (items[index].record, items[index].isIntended)
       items[index].isIntended = true
-      folders.formUnion(items[index].folders)
+      folders.formUnion(items[index].folders.map(ByteKey.init))
       let placement = Placement(folder: record.run.folder, staging: record.run.staging, ledger: ledger)
       do {
         let changed = try items[index].delivery.place(
           record.entry.name, by: placement, isAgain: isAgain, in: opened, placed: &placed)
-        folders.formUnion(changed.map(record.run.folder.file))
+        folders.formUnion(changed.map { ByteKey(record.run.folder.file($0)) })
       } catch {
         if let failure = EntryFailure(delivering: error, givesUp: givesUp(index)) {
           fail(index, failure)
@@ -196,12 +207,12 @@ struct ResultBatch {
   }
 
   /// Holds results whose folder, or one above it, could not be synced.
-  mutating func hold(beneath unsynced: [String: any Error]) {
+  mutating func hold(beneath unsynced: [ByteKey: any Error]) {
     guard !unsynced.isEmpty else { return }
     for index in items.indices where items[index].obstacle == nil {
       items[index].obstacle =
         unsynced.first { unsynced in
-          items[index].folders.contains { $0 == unsynced.key || $0.hasPrefix(unsynced.key + "/") }
+          items[index].folders.contains { Folder.path($0, in: unsynced.key.text) != nil }
         }?.value
     }
   }

@@ -11,7 +11,7 @@ struct EarlierPage {
   /// The id of the machine's boot in which the page was written.
   let boot: String
 
-  let ended: [String: EndedJob]
+  let ended: [ByteKey: EndedJob]
 
   let hasOlder: Bool
 

@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import Model
+import System
 
 /// An ended job on the outbox's page.
 package struct EndedJob: Sendable {
@@ -18,7 +19,7 @@ package struct EndedJob: Sendable {
 
   /// The key by which a newer job replaces an older one. The last run of a job, and the last manifest that was rejected
   /// while a run of the job was live, have different keys.
-  var key: String { report == Self.report(of: name) ? name : name + "/" }
+  var key: ByteKey { ByteKey(report == Self.report(of: name) ? name : name + "/") }
 
   fileprivate static func report(of name: String) -> String { name + "/report.json" }
 

@@ -38,7 +38,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   private let lostPage: RemadePage
 
   /// The ended jobs by their keys, and whether there are more.
-  private var ended: [String: EndedJob] = [:]
+  private var ended: [ByteKey: EndedJob] = [:]
   private var hasOlder = false
 
   /// The ended jobs in the order of the page; nil when they must be sorted.
@@ -59,7 +59,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   private(set) var isBehind = false
 
   /// Jobs whose pages must not be made again; nil when the check has ended.
-  private let begun = Mutex<Set<String>?>([])
+  private let begun = Mutex<Set<ByteKey>?>([])
 
   /// - Parameters:
   ///   - staging: The folder in which pages are written.
@@ -108,12 +108,13 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     guard let last = checkedTo.withLock({ $0 }), let folder = try? outbox.open(), let names = try? folder.names()
     else { return }
     let began = Clock.monotonicSeconds
-    for name in names.compactMap(\.text).filter({ $0 > last && !$0.hasPrefix(".") && $0 != ExistingPage.name }).sorted()
-    {
+    let all = names.compactMap(\.text).filter { !$0.begins(with: ".") && $0 != ExistingPage.name }.map(ByteKey.init)
+    for key in all.filter({ $0 > ByteKey(last) }).sorted() {
+      let name = key.text
       // The next start continues.
       if isClosing.withLock({ $0 }), Clock.monotonicSeconds - began > Self.checkTime { return }
       if (try? ExistingPage(in: folder, name + "/" + ExistingPage.name)) == .broken {
-        checkedPage.make(name) { begun.withLock { $0?.contains(name) == false } }
+        checkedPage.make(name) { begun.withLock { $0?.contains(key) == false } }
       }
       checkedTo.withLock { $0 = name }
     }
@@ -121,7 +122,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   }
 
   /// Excludes a job from the check of pages.
-  func began(_ job: String) { begun.withLock { _ = $0?.insert(job) } }
+  func began(_ job: String) { begun.withLock { _ = $0?.insert(ByteKey(job)) } }
 
   /// Makes the page of a job again if it is missing or incomplete. Called on the queue of checks.
   func check(_ job: String) { make(checkedPage, of: job) }
@@ -141,8 +142,8 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
   /// - Parameters:
   ///   - runs: The runs that have ended since the last call.
   ///   - lost: The jobs among them whose pages could not be written.
-  func write(_ update: GalleryWriter.Update, ended runs: [EndedRun], lost: Set<String> = []) -> [Trouble] {
-    for job in lost { make(lostPage, of: job) }
+  func write(_ update: GalleryWriter.Update, ended runs: [EndedRun], lost: Set<ByteKey> = []) -> [Trouble] {
+    for job in lost { make(lostPage, of: job.text) }
     let numbers = Set(update.jobs.map(\.run.number))
     live = live.filter { numbers.contains($0.key) }
     var troubles: [Trouble] = []
@@ -174,7 +175,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
     else { return }
     ended[job.key] = job
     // A rejected replacement is not shown any longer when its job has ended.
-    if !run.isInHistory { ended[job.key + "/"] = nil }
+    if !run.isInHistory { ended[ByteKey(run.name + "/")] = nil }
     (sorted, shown) = (nil, nil)
   }
 
@@ -202,7 +203,7 @@ package final class GalleryPages: @unchecked Sendable {  // what changes and is 
       let path = outbox.path + "/" + ExistingPage.name
       return Trouble(kind: "outbox", message: "\(path) is \(obstacle) and stays: the outbox has no page")
     }
-    let names = Set(page.live.map(\.name))
+    let names = Set(page.live.map { ByteKey($0.name) })
     let others = (sorted ?? []).filter { !names.contains($0.key) }
     let name = "outbox-" + ExistingPage.name
     do throws(SystemError) {

@@ -1,6 +1,7 @@
 import Dispatch
 import Model
 import Synchronization
+import System
 
 /// Writes the gallery's pages of live jobs and of the outbox on a thread of its own. A `FinalPage` is written when a
 /// job ends. Nothing is synced; incomplete pages are made again at the first start after a reboot.
@@ -45,7 +46,7 @@ package final class GalleryWriter: Sendable {
     /// The runs whose live pages may be being written.
     var live: Set<Int> = []
     /// Jobs whose pages could not be written with their reports.
-    var lost: Set<String> = []
+    var lost: Set<ByteKey> = []
     var told: Set<String> = []
   }
 
@@ -107,7 +108,7 @@ package final class GalleryWriter: Sendable {
   private func perform(_ update: Update) {
     let (ended, lost) = shared.withLock { shared in
       defer { shared.ended = [] }
-      let lost = shared.lost.intersection(shared.ended.map(\.name))
+      let lost = shared.lost.intersection(shared.ended.map { ByteKey($0.name) })
       shared.lost.subtract(lost)
       return (shared.ended, lost)
     }
@@ -124,7 +125,7 @@ package final class GalleryWriter: Sendable {
   }
 
   /// Requests that the page of a run, which could not be written, is made from the report when the run has ended.
-  func lostPage(of run: RunContext) { shared.withLock { _ = $0.lost.insert(run.job) } }
+  func lostPage(of run: RunContext) { shared.withLock { _ = $0.lost.insert(ByteKey(run.job)) } }
 
   /// Excludes a job from the check of pages, because its page will be written.
   package func willEnd(_ job: String) { pages.began(job) }

@@ -27,8 +27,8 @@ package enum CancelRequest {
   /// The key in the name of a request's file; nil for other files.
   static func key(ofFile name: FileName) -> String? {
     guard name.bytes.starts(with: prefix.utf8), let text = name.text else { return nil }
-    let key = String(text.dropFirst(prefix.count))
-    return (1...64).contains(key.utf8.count) && !key.contains("/") ? key : nil
+    let key = text.dropping(bytesOf: prefix)
+    return (1...64).contains(key.utf8.count) ? key : nil
   }
 
   /// Whether the owner of a request may cancel the run, which requires the permission to remove the manifest. In a

@@ -33,14 +33,13 @@ extension Configuration {
   /// Whether two paths name one folder: a folder that is mounted twice has two paths.
   private static func areSame(_ a: String, _ b: String) -> Bool {
     let node = try? OpenFolder(a).status().identity
-    return a == b || (try? node?.isSameNode(as: OpenFolder(b).status().identity)) == true
+    return a.isIdentical(to: b) || (try? node?.isSameNode(as: OpenFolder(b).status().identity)) == true
   }
 
   /// The components of a path that follow those of a folder above it; nil when it is not beneath that.
   private static func path(_ path: String, beneath folder: String) -> [String]? {
-    let beneath = folder == "/" ? "/" : folder + "/"
-    guard path.hasPrefix(beneath), path != folder else { return nil }
-    return path.dropFirst(beneath.count).split(separator: "/").map(String.init)
+    guard let components = Folder.path(path, in: folder)?.fields("/"), !components.isEmpty else { return nil }
+    return components
   }
 
   /// Why a folder cannot be used that lies in a lock of the inbox; nil when it does not.

@@ -22,7 +22,7 @@ package enum InboxFile: Sendable, Equatable {
   /// Classifies a file by its name only.
   package init(named name: FileName) {
     let lowered = String(decoding: name.bytes, as: UTF8.self).lowercased()
-    if lowered.hasSuffix(".lock") || lowered == "lock" {
+    if lowered.ends(with: ".lock") || lowered == "lock" {
       self = .lock
     } else if Self.isSkipped(lowered) {
       self = .skipped
@@ -48,7 +48,7 @@ package enum InboxFile: Sendable, Equatable {
   /// Whether it is a file that is being written, or a temporary file of an editor, office program or file manager.
   /// - Parameter name: In lower case.
   private static func isSkipped(_ name: String) -> Bool {
-    [".", "~$", "readme"].contains(where: name.hasPrefix) || [".tmp", ".part", "~"].contains(where: name.hasSuffix)
+    [".", "~$", "readme"].contains { name.begins(with: $0) } || [".tmp", ".part", "~"].contains { name.ends(with: $0) }
       || name == "thumbs.db" || name == "desktop.ini"
   }
 }

@@ -1,4 +1,5 @@
 import System
+import Transfer
 
 /// A file or folder whose presence suspends both queues.
 package struct Lock: Sendable, Hashable {
@@ -33,12 +34,12 @@ package struct Lock: Sendable, Hashable {
     return shown(String(decoding: start, as: UTF8.self))
   }
 
-  /// A reason as it is shown: the first line of a text without control characters, at most 200 characters.
+  /// A reason as it is shown: the first line of a text without control characters and the userinfo of URLs, at most 200 characters.
   package static func shown(_ text: String) -> String? {
     let line = String(
       decoding: text.utf8.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
-    let shown = line.unicodeScalars.filter { $0.properties.generalCategory != .control }
-    let text = String(String(String.UnicodeScalarView(shown)).prefix(200))
+    let shown = line.unicodeScalars.filter { $0.properties.generalCategory != .control && !$0.properties.isBidiControl }
+    let text = String(SourceLocation.redacted(name: String(String.UnicodeScalarView(shown))).prefix(200))
     return text.isEmpty ? nil : text
   }
 }

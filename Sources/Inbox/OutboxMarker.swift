@@ -80,7 +80,7 @@ package enum OutboxMarker {
   }
 
   private static func hasJobs(_ outbox: OpenFolder) throws(SystemError) -> Bool {
-    for name in try outbox.names().compactMap(\.text) where !name.hasPrefix(".") {
+    for name in try outbox.names().compactMap(\.text) where !name.begins(with: ".") {
       guard try outbox.status(of: name)?.kind == .folder, let job = try? outbox.folder(name) else { continue }
       let left = ["report.json", "entries.jsonl", "history", "images"]
       if left.contains(where: { (try? job.status(of: $0)) != nil }) { return true }

@@ -1,5 +1,6 @@
 import Database
 import Ledger
+import System
 
 /// The outputs of the job's earlier runs and the failures of its last run, copied from the ledger for quick access.
 extension JobIndex {
@@ -15,7 +16,9 @@ extension JobIndex {
   /// - Parameter stem: With its dot at the end, such as `images/a.`.
   package func outputs(at stem: String) throws -> [LedgerOutput] {
     // "/" follows ".". Names that go on, such as `a.b`, are other entries' names.
-    try database.all(Self.outputsOfStem, [.text(stem), .text(stem.dropLast() + "/")]) { LedgerOutput($0) }
+    try database.all(Self.outputsOfStem, [.text(stem), .text(stem.dropping(bytesOfSuffix: ".") + "/")]) {
+      LedgerOutput($0)
+    }
   }
 
   private static let outputsOfStem = LedgerOutput.select(
@@ -48,7 +51,7 @@ extension JobIndex {
   /// Whether a result, or the original of a result, is kept.
   package func keeps(_ file: String) throws -> Bool {
     var stem = file
-    if file.hasPrefix("originals/"), let dot = file.lastIndex(of: ".") { stem = String(file[..<dot]) }
+    if file.begins(with: "originals/"), let cut = file.cut(atLast: ".") { stem = cut.before }
     let names = [SQLiteValue.text(file), .text(stem)]
     return try database.first("SELECT 1 FROM kept WHERE file IN (?, ?)", names) { _ in true } ?? false
   }

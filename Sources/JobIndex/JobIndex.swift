@@ -143,7 +143,7 @@ package final class JobIndex {
 
   /// The number of a request. Equal requests, such as those of the manifest's defaults, are stored once.
   private func requestNumber(of text: String) throws -> Int {
-    if let last = lastRequest, last.text == text { return last.number }
+    if let last = lastRequest, last.text.utf8.elementsEqual(text.utf8) { return last.number }
     let digest = MessageDigest.hexDigest(of: text)
     try database.run("INSERT OR IGNORE INTO requests (digest, text) VALUES (?, ?)", [.text(digest), .text(text)])
     let number = try database.first("SELECT id FROM requests WHERE digest = ?", [.text(digest)]) { $0.integer(0) } ?? 0

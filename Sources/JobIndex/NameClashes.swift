@@ -1,4 +1,5 @@
 import Manifests
+import System
 
 /// Finds entries of a manifest that claim the same output. Their locations are not kept while entries are read, since a
 /// manifest may have a million; the manifest is read again for the entries that clash. Unchanged names are settled
@@ -58,8 +59,8 @@ package struct NameClashes {
       // The name of a variant's result is that of its entry, a dot, and the variant's own.
       let start = holder.name + "."
       let variant =
-        holder.hasVariants && duplicate.name.hasPrefix(start)
-        ? "the variant \"\(Self.shown(String(duplicate.name.dropFirst(start.count))))\" of " : ""
+        holder.hasVariants && duplicate.name.begins(with: start)
+        ? "the variant \"\(Self.shown(duplicate.name.dropping(bytesOf: start)))\" of " : ""
       let message =
         "the name \"\(Self.shown(duplicate.name))\" would be the same file as \(variant)\"\(Self.shown(holder.name))\"\(location); rename one of them"
       findings.problems[duplicate.problem] = ManifestProblem(

@@ -56,9 +56,8 @@ package struct OutputName: Equatable {
   package static func derived(from location: SourceLocation?, in base: String? = nil) -> String {
     if let base, let location, location.scheme == .file {
       let path = location.requestText
-      return explicit(
-        String(path.dropFirst(path.hasPrefix(base) ? base.count : path.hasPrefix("./" + base) ? base.count + 2 : 0))
-      ).path
+      let prefix = path.begins(with: base) ? base : path.begins(with: "./" + base) ? "./" + base : ""
+      return explicit(path.dropping(bytesOf: prefix)).path
     }
     let name = withoutPictureExtension(safe(location?.lastPathComponent ?? ""))
     return name.isEmpty ? "unnamed" : OutputName([name]).path
@@ -102,7 +101,7 @@ package struct OutputName: Equatable {
   private static func withoutPictureExtension(_ component: String) -> String {
     var name = component
     while let suffix = ManifestFormats.fileExtension(of: name), pictureExtensions.contains(suffix.lowercased()) {
-      name.removeLast(suffix.count + 1)
+      name = name.dropping(bytesOfSuffix: "." + suffix)
       while name.unicodeScalars.last?.properties.isWhitespace == true { name.unicodeScalars.removeLast() }
     }
     return name

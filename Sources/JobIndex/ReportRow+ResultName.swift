@@ -1,4 +1,5 @@
 import Model
+import System
 
 extension ReportRow {
   /// The name of the result, which is unique in the job, and by which the ledger and the index know the row: its `name` is the one
@@ -23,7 +24,7 @@ extension ReportRow {
   /// The path of a result without its folder and its extension.
   private static func resultName(ofFile file: String) -> String? {
     let folder = Artifact.Kind.result.folder + "/"
-    guard file.hasPrefix(folder), let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
+    guard file.begins(with: folder), let dot = file.utf8.lastIndex(of: UInt8(ascii: ".")) else { return nil }
     return String(Substring(file.utf8[..<dot].dropFirst(folder.utf8.count)))
   }
 }

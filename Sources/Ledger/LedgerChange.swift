@@ -35,6 +35,9 @@ package enum LedgerChange: Sendable {
   /// An entry's file is about to be moved to its final name.
   case intend(LedgerEntry, run: String)
 
+  /// An intent is taken back: the entry has no record any more. An entry that has ended does not change.
+  case withdraw(position: Int, run: String)
+
   /// An entry has ended: its file has its final name, or it has none.
   case finish(LedgerEntry, run: String, job: String)
 
@@ -80,6 +83,9 @@ package enum LedgerChange: Sendable {
     case .addNames(let names, let runID): try database.run(LedgerTable.names.put, [.text(runID)] + names.values)
     case .name(let runID, let job, let pages): try LedgerNamedRun.put(runID, job: job, pages: pages, database)
     case .intend(let entry, let runID): try Self.put(entry, ended: false, run: runID, database)
+    case .withdraw(let position, let runID):
+      try database.run(
+        "DELETE FROM entries WHERE run_id = ? AND position = ? AND ended = 0", [.text(runID), .integer(position)])
     case .finish(let entry, let runID, let job): try Self.finish(entry, run: runID, job: job, database)
     case .postpone(let deferral, let runID):
       try database.run(LedgerTable.deferred.put, [.text(runID)] + deferral.values)

@@ -1,3 +1,5 @@
+import System
+
 /// The parts of a manifest's file name.
 package struct ManifestFileName {
   /// The name without its extensions: the job's.
@@ -11,17 +13,17 @@ package struct ManifestFileName {
   package var isCompressed: Bool { ManifestFile.isCompressed(suffix) }
 
   /// The stem without leading dots, which hide a file or folder.
-  package var visibleStem: String { String(stem.drop { $0 == "." }) }
+  package var visibleStem: String { String(stem.unicodeScalars.drop { $0 == "." }) }
 
   /// - Returns: nil when the extension, in any case, is not that of a manifest.
   package init?(_ name: String) {
     guard let last = ManifestFormats.fileExtension(of: name) else { return nil }
-    let inner = ManifestFile.isCompressed(last) ? String(name.dropLast(last.count + 1)) : name
+    let inner = ManifestFile.isCompressed(last) ? name.dropping(bytesOfSuffix: "." + last) : name
     guard let suffix = ManifestFormats.fileExtension(of: inner), let format = ManifestFormats.format(of: suffix) else {
       return nil
     }
-    stem = String(inner.dropLast(suffix.count + 1))
-    self.suffix = String(name.dropFirst(stem.count + 1))
+    stem = inner.dropping(bytesOfSuffix: "." + suffix)
+    self.suffix = name.dropping(bytesOf: stem + ".")
     self.format = format
   }
 }

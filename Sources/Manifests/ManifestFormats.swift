@@ -26,7 +26,7 @@ package enum ManifestFormats {
 
   /// The text after the last dot of a name; nil when there is no dot or nothing before it.
   package static func fileExtension(of name: String) -> Substring? {
-    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
-    return name[name.index(after: dot)...]
+    guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
+    return name[name.utf8.index(after: dot)...]
   }
 }

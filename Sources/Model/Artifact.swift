@@ -33,7 +33,7 @@ package struct Artifact: Sendable {
 
     /// Whether a path relative to a job's folder is that of such a folder, or of something in it.
     static func hasFolder(of path: String) -> Bool {
-      allCases.contains { path == $0.folder || path.hasPrefix($0.folder + "/") }
+      allCases.contains { Folder.path(path, in: $0.folder) != nil }
     }
 
     /// The file's origin in the ledger; nil for a result, whose origin is its `Provenance`. A file without an origin

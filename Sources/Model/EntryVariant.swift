@@ -1,5 +1,6 @@
 import Imaging
 import JSON
+import System
 
 /// An additional output of an entry: one of its `variants`.
 package struct EntryVariant: Equatable {
@@ -28,7 +29,7 @@ package struct EntryVariant: Equatable {
       return "the name of a variant may have \(nameLimit) bytes; this one has \(name.utf8.count)"
     }
     let isSafe =
-      !name.unicodeScalars.contains("/") && !name.hasPrefix(".") && !name.hasPrefix(" ") && !name.hasSuffix(" ")
+      !name.has("/") && !name.begins(with: ".") && !name.begins(with: " ") && !name.ends(with: " ")
       && PortableName.replacing(name) == name
     return isSafe ? nil : "\"\(name)\" cannot be part of a file's name"
   }

@@ -1,6 +1,7 @@
 import Foundation
 import Imaging
 import Manifests
+import System
 
 /// The manifest of a run, as the ledger stores it.
 package struct JobManifest: Sendable, Equatable, Codable {
@@ -84,7 +85,7 @@ package struct JobManifest: Sendable, Equatable, Codable {
 
   /// Whether its file is in an inbox, from which it is moved when the job is done.
   /// - Parameter inbox: The inbox's path.
-  package func lies(in inbox: String) -> Bool { inboxPath == inbox + "/" + file }
+  package func lies(in inbox: String) -> Bool { inboxPath?.isIdentical(to: inbox + "/" + file) == true }
 
   /// The text that the ledger stores.
   package var text: String {

@@ -25,18 +25,6 @@ package struct OutboxFolder: Sendable {
   /// The path of a file in the hidden folder, relative to the outbox.
   package static func hidden(_ name: String) -> String { ".darkroom/" + name }
 
-  /// The staging folder of the ledger in a state folder. Each ledger has its own.
-  package func staging(of state: StateFolder) -> String {
-    hidden + "/" + stagingName(of: state)
-  }
-
-  /// The path of the staging folder, relative to `hidden`.
-  package func stagingName(of state: StateFolder) -> String {
-    let digest = MessageDigest()
-    Array(state.path.utf8).withUnsafeBytes(digest.update)
-    return "staging/" + digest.hexDigest().prefix(8)
-  }
-
   /// The file that names the process that owns the outbox.
   package static let instanceName = "instance"
 
@@ -53,7 +41,7 @@ package struct OutboxFolder: Sendable {
   /// Syncs the folder, or one beneath it.
   /// - Parameter path: A path that begins with the outbox's, or with that of the outbox for pictures.
   func sync(_ path: String) throws(SystemError) {
-    if let pictures, path == pictures.path || path.hasPrefix(pictures.path + "/") {
+    if let pictures, Folder.path(path, in: pictures.path) != nil {
       try pictures.syncFolder(at: path)
     } else {
       try open().syncFolder(String(Substring(path.utf8.dropFirst(self.path.utf8.count + 1))))

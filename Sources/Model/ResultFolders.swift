@@ -36,7 +36,7 @@ package final class ResultFolders: Sendable {
 
   private func folder(_ subfolder: Substring, in job: JobFolder, now: Int) throws(SystemError) -> OpenFolder {
     let known = held.withLock { held in
-      held.first { now < $0.end && subfolder == $0.subfolder && $0.job == job.path }?.folder
+      held.first { now < $0.end && subfolder == $0.subfolder && $0.job.isIdentical(to: job.path) }?.folder
     }
     if let known { return known }
     let subfolder = String(subfolder)
@@ -44,7 +44,7 @@ package final class ResultFolders: Sendable {
     let opened = Held(job: job.path, subfolder: subfolder, folder: folder, end: now + period)
     let before = held.withLock { held in
       let before = held
-      held.removeAll { $0.end <= now || $0.subfolder == subfolder && $0.job == job.path }
+      held.removeAll { $0.end <= now || $0.subfolder == subfolder && $0.job.isIdentical(to: job.path) }
       held = [opened] + held.prefix(Self.limit - 1)
       return before
     }

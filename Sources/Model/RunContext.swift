@@ -1,3 +1,5 @@
+import System
+
 /// The context of all operations and deliveries of one run.
 package struct RunContext: Sendable {
   /// The run's number in this process, from 1.
@@ -54,7 +56,7 @@ package struct RunContext: Sendable {
   }
 
   /// Whether its documents go to `history`.
-  package var isInHistory: Bool { folder.path != folder.root + "/" + folder.name }
+  package var isInHistory: Bool { !folder.path.isIdentical(to: folder.root + "/" + folder.name) }
 
   package var job: String { folder.name }
 

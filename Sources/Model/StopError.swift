@@ -60,7 +60,10 @@ package enum StopError: Error, Sendable, CustomStringConvertible {
 
   /// The error for a system error with a named argument.
   package static func missing(_ error: SystemError) -> StopError {
-    error.path.contains("://") ? .noManifest(error.path) : .missing(error.redacted.description)
+    if error.path.contains("://") { return .noManifest(error.path) }
+    // Swift replaces bytes of an argument that are not UTF-8.
+    let mayBeOther = error.code == ENOENT && error.path.unicodeScalars.contains("\u{fffd}")
+    return .missing(error.redacted.description + (mayBeOther ? ", or its name is not UTF-8: rename it" : ""))
   }
 
   /// The error for an argument that is no manifest: a URL, a folder, or a file with another extension.

@@ -240,7 +240,7 @@ private struct FolderWalk {
   private mutating func read(_ visit: Visit, _ tree: FolderSource.Tree, _ root: OpenFolder) throws -> [Visit] {
     var beneath: [Visit] = []
     do throws(SystemError) {
-      let folder = try root.folder(String(visit.path.dropLast()))
+      let folder = try root.folder(visit.path.dropping(bytesOfSuffix: "/"))
       let identity = try folder.status().identity
       if !visit.path.isEmpty, excluded.contains(where: identity.isSameNode) { return [] }
       if devices.insert(identity.device).inserted, folder.isOnNetwork { isOnNetwork = true }

@@ -45,13 +45,20 @@ package enum Folder {
 
   /// The last component of a path.
   package static func name(of path: String) -> String {
-    String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...])
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[path.utf8.index(after: $0)...]) } ?? path
   }
 
   /// The path without its last component.
   package static func parent(of path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "." }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
     return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  /// The path from a folder to what lies beneath it: empty for the folder itself, nil for what lies elsewhere.
+  package static func path(_ path: String, in folder: String) -> String? {
+    if path.isIdentical(to: folder) { return "" }
+    let prefix = folder == "/" ? folder : folder + "/"
+    return path.begins(with: prefix) ? path.dropping(bytesOf: prefix) : nil
   }
 
   package static func sync(_ path: String) throws(SystemError) { try OpenFile(folder: path).sync() }

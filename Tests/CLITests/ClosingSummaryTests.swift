@@ -87,6 +87,14 @@ import Transfer
     #expect(Self.lines([passing, end("k")]).last == "to try again: darkroom retry k")
   }
 
+  @Test(arguments: [
+    ("u\u{308}", "'u\u{308}'"), ("\u{fc}", "'\u{fc}'"), ("a-b_1.c", "a-b_1.c"), ("'\u{301}", "''\\''\u{301}'"),
+    ("", "''"),
+  ])
+  func `a word is quoted for the shell by its bytes`(word: String, quoted: String) {
+    #expect(Array(word.shellQuoted.utf8) == Array(quoted.utf8))
+  }
+
   @Test func `elsewhere than on a terminal each code has one line, and nothing is said when all is well`() {
     let lines = Self.lines(Self.failed, isForPerson: false)
     #expect(lines.count == 5 && lines[0].contains("such as cats: b: b is not there; remedy: "), "\(lines)")

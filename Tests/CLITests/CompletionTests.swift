@@ -121,6 +121,11 @@ import Testing
     #expect(typed.replacement("it's $5", isOpen: false) == replacement)
   }
 
+  @Test(arguments: [("da x", "x\\;\u{301}y"), ("da 'x", "x;\u{301}y")])
+  func `what combines with a character does not keep it from being quoted`(line: String, replacement: String) {
+    #expect(Array(TypedLine(line, in: .bash).replacement("x;\u{301}y", isOpen: false).utf8) == Array(replacement.utf8))
+  }
+
   @Test(arguments: [
     ("da sep", "'sepia("), ("da 'sep", "sepia("), (#"da "sep"#, "sepia("), ("da --filters=sep", "'sepia("),
   ])
@@ -175,6 +180,13 @@ import Testing
     #expect(try names("resume", in: folder) == ["a b", "lock", "pause"])
     #expect(try lines("run ", in: folder) == ["files"])
     #expect(try names("unheard-of", in: folder) == [])
+  }
+
+  @Test func `a name that begins with a dash is offered after two dashes only`() throws {
+    let folder = try folders()
+    try Data().write(to: URL(fileURLWithPath: folder.file("inbox/-x.json")))
+    #expect(try names("cancel", in: folder) == ["b", "my cats", "stdin"])
+    #expect(try names("cancel", ["--"], in: folder) == ["-x", "b", "my cats", "stdin"])
   }
 
   @Test func `the command line, the environment and the configuration file tell in which folders`() throws {

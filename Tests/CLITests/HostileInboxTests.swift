@@ -171,6 +171,13 @@ import Testing
     }
   }
 
+  @Test func `whoever names a file whose name is not UTF-8 is told so`() throws {
+    let folders = try DarkroomFolders()
+    let script = "echo a.jpg > $'bad\\xff.txt'; darkroom run $'bad\\xff.txt'"
+    let run = try DarkroomProcess.run(script: script, in: folders.folder).expect(status: 66)
+    #expect(run.error.contains("its name is not UTF-8"), "\(run.error)")
+  }
+
   @Test func `500 manifests at once are 500 jobs`() throws {
     let folders = try DarkroomFolders()
     for number in 0..<500 {

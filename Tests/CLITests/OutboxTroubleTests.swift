@@ -64,6 +64,28 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
   }
 
+  @Test(arguments: ["state", "state/ledger.sqlite"], [true, false])
+  func `watch waits while its ledger is gone, and ends with 73 when another has its path`(
+    name: String, isReplaced: Bool
+  ) throws {
+    let folders = try DarkroomFolders()
+    let (path, moved) = (folders.folder.file(name), folders.folder.file("moved"))
+    let watch = try folders.watch(["--filters", "none", "--state", folders.folder.file("state"), "--create"])
+    try FileManager.default.moveItem(atPath: path, toPath: moved)
+    let paused = try watch.waitForLine(containing: "paused: disk (")
+    #expect(paused?.contains("the ledger was removed") == true, "\(paused ?? "")")
+    if isReplaced {
+      try FileManager.default.copyItem(atPath: moved, toPath: path)
+      let ended = try watch.finish().expect(status: 73)
+      #expect(ended.error.contains("the ledger was replaced"), "\(ended.error)")
+    } else {
+      try FileManager.default.moveItem(atPath: moved, toPath: path)
+      try folders.drop("job.txt", "coffee.jpg\n")
+      #expect(try watch.waitForLine(containing: "job: succeeded") != nil)
+      try watch.stop()
+    }
+  }
+
   @Test func `a running instance is known also when its default outbox is missing`() throws {
     let server = try GatedServer(serving: packageRoot + "/Samples/coffee.jpg")
     let home = try TemporaryFolder()
@@ -100,6 +122,42 @@ import Testing
     try folders.run(options).expect(status: 0)
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
     for name in ["coffee.jpg", "rocket.jpg"] { #expect(folders.exists("job/images/" + name)) }
+  }
+
+  /// After a crash between the record that results are about to be delivered and their delivery.
+  @Test(arguments: ["the outbox", "both folders"])
+  func `results that wait are delivered after a crash, wherever the folders have been moved`(moved: String) throws {
+    let folders = try DarkroomFolders()
+    let home = folders.folder.file("home")
+    try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
+    try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
+    _ = try folders.run(["--filters", "none"], injecting: "renameat2:signal=KILL:when=1")
+    #expect(try folders.staged().contains { $0.hasSuffix(".result") })
+    var options = folders.options
+    for name in moved == "both folders" ? ["outbox", "inbox"] : ["outbox"] {
+      try FileManager.default.moveItem(atPath: folders.folder.file(name), toPath: home + "/" + name)
+      options = options.map { $0 == folders.folder.file(name) ? home + "/" + name : $0 }
+    }
+    try DarkroomProcess.run(["run", "--filters", "none"] + options).expect(status: 0)
+    for name in ["coffee.jpg", "rocket.jpg"] {
+      #expect(FileManager.default.fileExists(atPath: home + "/outbox/job/images/" + name), "\(name)")
+    }
+  }
+
+  /// As the state folder is recorded with another outbox.
+  @Test func `results that were lost with their staging folder are made again when the folder is created`() throws {
+    let folders = try DarkroomFolders()
+    let options = ["--filters", "none", "--state", folders.folder.file("state")]
+    try folders.drop("job.txt", "coffee.jpg\nrocket.jpg\n")
+    _ = try folders.run(options + ["--create"], injecting: "renameat2:signal=KILL:when=1")
+    try FileManager.default.removeItem(atPath: folders.outbox + "/.darkroom/staging")
+    let told = try folders.run(options).expect(status: 73).error
+    let path = try #require(told.firstMatch(of: #/(/\S*/staging/[0-9a-f-]+): the folder is missing/#)?.1)
+    try FileManager.default.createDirectory(atPath: String(path), withIntermediateDirectories: true)
+    let again = try folders.run(options).expect(status: 0)
+    #expect(again.error.contains("that waited to be delivered are lost, and made again"), "\(again.error)")
+    #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
+    for name in ["coffee.jpg", "rocket.jpg"] { #expect(folders.exists("job/images/" + name), "\(name)") }
   }
 
   @Test(.disabled(if: Sanitizer.isThread, "it dies of the limit"))

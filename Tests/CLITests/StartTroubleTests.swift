@@ -31,6 +31,13 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 1, filtered: 1))
   }
 
+  /// As without a free inode.
+  @Test func `want of space for a new ledger is one to try again later`() throws {
+    let ledger = folders.outbox + "/.darkroom/ledger.sqlite"
+    let ended = try run("-P \(ledger) -e trace=openat -e inject=openat:error=ENOSPC", ["run"]).expect(status: 75)
+    #expect(ended.error.contains("ledger.sqlite") && ended.error.contains("No space left on device"), "\(ended.error)")
+  }
+
   @Test func `a manifest that was named and cannot be read now is read later, and is not missing`() throws {
     let path = folders.folder.file("named.txt")
     try Data("coffee.jpg\n".utf8).write(to: URL(fileURLWithPath: path))

@@ -72,6 +72,15 @@ import Testing
     #expect(try !watch.finish().error.contains("ignored"))
   }
 
+  @Test func `characters that change how others look are escaped, in names and reasons`() throws {
+    let folders = try DarkroomFolders()
+    try folders.drop("a\u{202e}txt.json", "[]")
+    try folders.drop("x.lock", "b\u{202e}c\u{2066}")
+    let lines = try status(folders)
+    #expect(lines.contains(#"queued: a\u{202e}txt.json"#), "\(lines)")
+    #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { !$0.properties.isBidiControl } })
+  }
+
   @Test func `where somebody paused before the first start it tells of the lock, and creates no outbox`() throws {
     let folder = try TemporaryFolder()
     try folder.makeFolder("inbox")

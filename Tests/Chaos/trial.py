@@ -406,7 +406,7 @@ def read_calls(path):
 def anonymous(text):
     """A text without what differs from trial to trial."""
     text = re.sub(r"\d{8}T\d{6}Z-[0-9a-f]{8}", "RUN", text)
-    text = re.sub(r"/staging/[0-9a-f]{8}", "/staging", text)
+    text = re.sub(r"/staging/[0-9a-f]{8}(-[0-9a-f]{8})?", "/staging", text)
     text = re.sub(r"/\S*darkroom-chaos-[^/]+/[^/]+(?=/)", "", text)
     text = re.sub(r"^\d{4}-\d\d-\d\dT[0-9:]+Z ", "", text)
     return re.sub(r"RUN-\d+\.", "RUN-N.", text)

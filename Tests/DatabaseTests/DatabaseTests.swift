@@ -99,10 +99,11 @@ import Testing
   }
 
   @Test(
-    "a full disk is told apart, also when a sync finds out, and so is a quota",
+    "a full disk is told apart, also when a sync or the creation of a file finds out, and so is a quota",
     arguments: [
       (Int32(13), Int32(0), true), (1034, ENOSPC, true), (1034, EDQUOT, true), (778, EDQUOT, true), (778, EIO, false),
-      (778, 0, false), (11, ENOSPC, false), (1, ENOSPC, false),
+      (778, 0, false), (14, ENOSPC, true), (14, EDQUOT, true), (14, ENOENT, false), (11, ENOSPC, false),
+      (1, ENOSPC, false),
     ])
   func outOfSpace(code: Int32, number: Int32, isOutOfSpace: Bool) {
     #expect(SQLiteError(code: code, message: "", path: "", systemError: number).isOutOfSpace == isOutOfSpace)

@@ -158,6 +158,16 @@ import Testing
     #expect(error?.offset == 64 * function.utf8.count)
   }
 
+  @Test func `a recipe of more than 64 KiB is refused without being parsed, and one below is parsed in linear time`() {
+    for text in ["(", ".", "#", "\"", "\\", "/", "é", "\\("] {
+      let most = Recipe.maxLength / text.utf8.count
+      for (count, isRefused) in [(most, false), (most + 1, true), (40 * most, true)] {
+        let error = #expect(throws: RecipeError.self) { try Recipe(parsing: String(repeating: text, count: count)) }
+        #expect(error?.message.hasPrefix("a recipe may have 65536 bytes") == isRefused, "\(text) \(count)")
+      }
+    }
+  }
+
   @Test("no text crashes the parser")
   func anything() {
     let pieces = [

@@ -107,6 +107,17 @@ import Testing
     }
   }
 
+  @Test func `a property list in a property list is an error, as deep as it may be`() throws {
+    for opening in ["<plist>", "<plist version=\"1.0\">\n", "<plist><array>"] {
+      let text = String(repeating: opening, count: 200_000)
+      #expect(
+        try ReadManifest(text, as: "m.plist").problems.map(\.message) == [
+          "there is a property list in the property list"
+        ])
+    }
+    #expect(try ReadManifest(PropertyList.xml(body: "<dict/>") + "<plist/>", as: "m.plist").problems.count == 1)
+  }
+
   @Test("an encoding in which nesting cannot be seen is refused", arguments: ["UTF-7", "utf-16", "UTF-32", "IBM037"])
   func encodings(name: String) throws {
     let text = #"<?xml version="1.0" encoding="\#(name)"?><plist version="1.0"><array/></plist>"#

@@ -36,13 +36,13 @@ package struct GarbageCollection {
   /// - Throws: `StopError.busy` while an instance runs; the errors of a start.
   package func collect(warn: (String) -> Void) throws -> [Removed] {
     let folders = try OwnedFolders(configuration)
-    let opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: !folders.isStagingNew)
+    let opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: folders.stagingFolder.wasThere)
     if isDryRun { return try count(folders, opening, warn) }
     let (ledger, notice) = try opening.open()
     if let notice { warn(notice) }
     let leftovers = try leftovers(folders, ledger)
     let earlier = try EarlierWork(folders, ledger)
-    for trouble in earlier.troubles { warn(trouble) }
+    for trouble in [earlier.notice].compactMap({ $0 }) + earlier.troubles { warn(trouble) }
     earlier.journal?.close()
     let removed =
       [try history(folders.outbox, warn), try cache(folders, ledger), leftovers] + (try records(folders, ledger))
@@ -64,7 +64,7 @@ package struct GarbageCollection {
 
   private func history(_ outbox: OutboxFolder, _ warn: (String) -> Void) throws -> Removed {
     var (count, bytes) = (0, 0)
-    for name in try outbox.open().names().compactMap(\.text).sorted() where !name.hasPrefix(".") {
+    for name in try outbox.open().names().compactMap(\.text).sorted() where !name.begins(with: ".") {
       let folder = outbox.job(name)
       let (history, keepHistory) = (History(folder: folder), configuration.keepHistory)
       do {

@@ -22,13 +22,13 @@ package struct JobCancel {
   /// - Throws: `StopError.missing` when a job is not open, after requesting the others; `SystemError`.
   package func cancel(_ jobs: [String]) throws -> Asked {
     let open = try OpenRuns(configuration)
-    let names = jobs.map(PortableName.job)
+    let names = jobs.map { ByteKey(PortableName.job($0)) }
     let others = try ask(names.flatMap { open.keys(of: $0) ?? [] })
     let inShards = try cancelShards { names.contains($0) }
     let unknown = names.filter { open.keys(of: $0) == nil && !inShards.contains($0) }
     if !unknown.isEmpty {
-      let names = unknown.map { "\"\($0)\"" }.joined(separator: ", ")
-      let others = jobs.filter { !unknown.contains(PortableName.job($0)) }
+      let names = unknown.map { "\"\($0.text)\"" }.joined(separator: ", ")
+      let others = jobs.filter { !unknown.contains(ByteKey(PortableName.job($0))) }
       let rest = others.isEmpty ? "" : "; the cancelling of \(others.joined(separator: ", ")) was requested"
       let ignored = unknown.compactMap { open.ignored[$0] }
       let why =
@@ -47,21 +47,22 @@ package struct JobCancel {
     let inShards = try cancelShards { _ in true }
     if let obstacle = open.obstacle { throw StopError.missing(obstacle) }
     try check(others)
-    return Asked(jobs: inShards.union(open.keys.keys).sorted(), isRunning: open.isRunning || !inShards.isEmpty)
+    return Asked(
+      jobs: inShards.union(open.keys.keys).sorted().map(\.text), isRunning: open.isRunning || !inShards.isEmpty)
   }
 
   /// Cancels jobs that are done in shards, and not complete.
   /// - Returns: Their names.
-  private func cancelShards(where isIncluded: (String) -> Bool) throws(SystemError) -> Set<String> {
-    let open = SharedOutbox(configuration.outbox).open.filter { isIncluded($0.job) }
+  private func cancelShards(where isIncluded: (ByteKey) -> Bool) throws(SystemError) -> Set<ByteKey> {
+    let open = SharedOutbox(configuration.outbox).open.filter { isIncluded(ByteKey($0.job)) }
     for shards in open { try shards.cancel() }
-    return Set(open.map(\.job))
+    return Set(open.map { ByteKey($0.job) })
   }
 
   /// The runs that have not ended, and the manifests that were not accepted yet: those in the inbox, and those named to the instance.
   private struct OpenRuns {
     /// The keys for requests, by job.
-    private(set) var keys: [String: [String]] = [:]
+    private(set) var keys: [ByteKey: [String]] = [:]
     let isRunning: Bool
 
     /// When the instance was started; nil when none runs.
@@ -74,12 +75,12 @@ package struct JobCancel {
     var allNamed: String? { hasUnlisted ? start.map { CancelRequest.key(ofNamed: nil, startedAt: $0) } : nil }
 
     /// The keys of a job; nil when it is not open. Of one that may be among the manifests that are not listed: as if it were.
-    func keys(of job: String) -> [String]? {
-      keys[job] ?? (hasUnlisted ? start.map { [CancelRequest.key(ofNamed: job, startedAt: $0)] } : nil)
+    func keys(of job: ByteKey) -> [String]? {
+      keys[job] ?? (hasUnlisted ? start.map { [CancelRequest.key(ofNamed: job.text, startedAt: $0)] } : nil)
     }
 
     /// Why the instance takes no manifest of a job, by job.
-    private(set) var ignored: [String: String] = [:]
+    private(set) var ignored: [ByteKey: String] = [:]
 
     /// Why some open runs may be unknown; nil when all are known.
     let obstacle: String?
@@ -90,19 +91,19 @@ package struct JobCancel {
       let status = try StatusReader(configuration: configuration).read(countsRows: false)
       start = status.running ? status.process_start ?? "" : nil
       hasUnlisted = status.hasUnlistedNames
-      for job in status.jobs { keys[job.job, default: []].append(job.run_id) }
+      for job in status.jobs { keys[ByteKey(job.job), default: []].append(job.run_id) }
       for manifest in scan?.manifests ?? [] {
         // The instance may be another user's.
         if let why = status.whyIgnored(file: manifest.file) {
-          ignored[manifest.job] = why
+          ignored[ByteKey(manifest.job)] = why
         } else {
-          keys[manifest.job, default: []].append(manifest.cancelKey)
+          keys[ByteKey(manifest.job), default: []].append(manifest.cancelKey)
         }
       }
-      let inInbox = Set(scan?.manifests.map(\.file) ?? [])
-      for file in status.queued where status.queued_named != nil && !inInbox.contains(file) {
+      let inInbox = Set(scan?.manifests.map(\.key) ?? [])
+      for file in status.queued where status.queued_named != nil && !inInbox.contains(FileName(file)) {
         guard let start, let job = ManifestFileName(Folder.name(of: file))?.job else { continue }
-        keys[job, default: []].append(CancelRequest.key(ofNamed: job, startedAt: start))
+        keys[ByteKey(job), default: []].append(CancelRequest.key(ofNamed: job, startedAt: start))
       }
       isRunning = status.running
       let unexamined = scan?.unexamined.first.map { "\($0.file) in the inbox cannot be examined: \($0.why)" }

@@ -60,7 +60,7 @@ package struct JobWait {
         isOpen[index] =
           Self.isOpen(jobs[index], present, status)
           || status.hasUnlistedNames && !runs[index].hasEnded
-        let open = status.jobs.filter { $0.job == jobs[index] }.map(\.run_id)
+        let open = status.jobs.filter { $0.job.isIdentical(to: jobs[index]) }.map(\.run_id)
         try runs[index].collect(isOver: !isOpen[index], open: open, whyIgnored: status.whyIgnored(job: jobs[index]))
       }
       let left = jobs.indices.filter { isOpen[$0] }
@@ -98,12 +98,12 @@ package struct JobWait {
   private static func isOpen(
     _ job: String, _ present: [Present], _ status: Status
   ) -> Bool {
-    let stuck = Set((status.waits ?? []).filter { $0.job == job }.compactMap(\.manifest))
+    let stuck = Set((status.waits ?? []).filter { $0.job.isIdentical(to: job) }.compactMap(\.manifest))
     let isWanted = present.contains {
-      $0.job == job && $0.identity.map(stuck.contains) != true && status.whyIgnored(file: $0.file) == nil
+      $0.job.isIdentical(to: job) && $0.identity.map(stuck.contains) != true && status.whyIgnored(file: $0.file) == nil
     }
     return isWanted || status.jobs_unknown != nil
-      || status.jobs.contains { $0.job == job && !($0.state == "finishing" && !stuck.isEmpty) }
+      || status.jobs.contains { $0.job.isIdentical(to: job) && !($0.state == "finishing" && !stuck.isEmpty) }
       || status.isQueued(job)
   }
 }
@@ -113,13 +113,15 @@ extension Status {
   var hasUnlistedNames: Bool { running && queued_named != nil && queued_total > queued.count }
 
   /// Whether a manifest of a job is queued, as far as the list tells.
-  func isQueued(_ job: String) -> Bool { queued.contains { ManifestFileName(Folder.name(of: $0))?.job == job } }
+  func isQueued(_ job: String) -> Bool {
+    queued.contains { ManifestFileName(Folder.name(of: $0))?.job.isIdentical(to: job) == true }
+  }
 
   /// Why the instance does not take a file from the inbox; nil when it may, or when none runs.
-  func whyIgnored(file: String) -> String? { whyIgnored { $0.file == file } }
+  func whyIgnored(file: String) -> String? { whyIgnored { $0.file.isIdentical(to: file) } }
 
   /// The same for a manifest of a job.
-  func whyIgnored(job: String) -> String? { whyIgnored { ManifestFileName($0.file)?.job == job } }
+  func whyIgnored(job: String) -> String? { whyIgnored { ManifestFileName($0.file)?.job.isIdentical(to: job) == true } }
 
   private func whyIgnored(where isIncluded: (Ignored) -> Bool) -> String? {
     guard running, let file = ignored.first(where: isIncluded) else { return nil }

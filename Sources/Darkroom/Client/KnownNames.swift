@@ -19,13 +19,13 @@ package struct KnownNames {
 
   /// The jobs that have not ended: those in the status of the last instance, and those of manifests in the inbox.
   package var openJobs: [String] {
-    var jobs = Set(scan?.manifests.map(\.job) ?? [])
+    var jobs = Set((scan?.manifests ?? []).map { ByteKey($0.job) })
     if let file = try? OpenFolder(searching: outbox).open(reading: OutboxFolder.hidden(OutboxFolder.statusName)),
       let data = try? file.readAll(), let status = try? JSONDecoder().decode(Status.self, from: data)
     {
-      jobs.formUnion(status.jobs.map(\.job))
+      jobs.formUnion(status.jobs.map { ByteKey($0.job) })
     }
-    return Self.listed(jobs)
+    return Self.listed(jobs.map(\.text))
   }
 
   /// The jobs that have a report in the outbox.
@@ -33,7 +33,7 @@ package struct KnownNames {
     guard let folder = try? OpenFolder(outbox), let names = try? folder.names() else { return [] }
     return Self.listed(
       names.compactMap(\.text).filter { name in
-        guard !name.hasPrefix("."), let status = try? folder.status(of: name + "/report.json") else { return false }
+        guard !name.begins(with: "."), let status = try? folder.status(of: name + "/report.json") else { return false }
         return status.kind == .file
       })
   }
@@ -43,8 +43,8 @@ package struct KnownNames {
     let suffix = ".lock"
     return Self.listed(
       (scan?.locks ?? []).map { lock in
-        let isSuffixed = lock.name.count > suffix.count && lock.name.lowercased().hasSuffix(suffix)
-        return isSuffixed ? String(lock.name.dropLast(suffix.count)) : lock.name
+        let isSuffixed = lock.name.utf8.count > suffix.utf8.count && lock.name.lowercased().ends(with: suffix)
+        return isSuffixed ? lock.name.dropping(bytesOfSuffix: suffix) : lock.name
       })
   }
 

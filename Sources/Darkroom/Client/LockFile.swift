@@ -131,11 +131,11 @@ package struct LockFile {
   /// The lock's actual name in the inbox.
   private func findName(in folder: OpenFolder) throws(SystemError) -> String? {
     if try folder.status(of: name) != nil { return name }
-    let stem = name.dropLast(Self.ending.count)
+    let stem = name.dropping(bytesOfSuffix: Self.ending)
     let found = try folder.names().compactMap(\.text).filter { other in
       let lowered = other.lowercased()
-      if lowered == "lock" { return stem == other }
-      return lowered.hasSuffix(Self.ending) && other.dropLast(Self.ending.count) == stem
+      if lowered == "lock" { return other.isIdentical(to: stem) }
+      return lowered.ends(with: Self.ending) && other.dropping(bytesOfSuffix: Self.ending).isIdentical(to: stem)
     }
     return found.count == 1 ? found[0] : nil
   }

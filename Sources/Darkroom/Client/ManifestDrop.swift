@@ -76,7 +76,7 @@ package struct ManifestDrop {
     let job = PortableName.job(job)
     let folder = OutboxFolder(path: outbox).job(job)
     let scan = try Inbox(path: inbox, extraLock: nil).scan()
-    if let manifest = scan.manifests.first(where: { $0.job == job }) {
+    if let manifest = scan.manifests.first(where: { $0.job.isIdentical(to: job) }) {
       throw StopError.taken("\(manifest.file) is in the inbox already; wait until it is done")
     }
     let names: [FileName]
@@ -170,8 +170,12 @@ package struct ManifestDrop {
   }
 
   private func others(of job: String, than name: String, in folder: OpenFolder) throws(SystemError) -> [String] {
-    try folder.names().filter { InboxFile(named: $0) == .manifest(job: job) }.compactMap(\.text).filter { $0 != name }
-      .sorted()
+    try folder.names().compactMap { other in
+      guard case .manifest(let its) = InboxFile(named: other), its.isIdentical(to: job), other != FileName(name) else {
+        return nil
+      }
+      return other.text
+    }.sorted()
   }
 
   /// Gives a file its name, or copies it when `/proc` is missing.

@@ -66,6 +66,9 @@ struct Plan: @unchecked Sendable {  // the index has one owner at a time: it is 
 
     /// Whether the report of the last one says that `--prune` has removed nothing.
     var wasNotPruned = false
+
+    /// The new paths of files of others that had the names of documents.
+    var movedAway: [String] = []
   }
 
   /// How entries begin that are not simply pending.

@@ -144,7 +144,7 @@ struct LedgerSweep: Sendable {
   private func hasNoManifest(_ details: String) -> Bool {
     guard let manifest = try? JobManifest(text: details) else { return false }
     guard let path = manifest.inboxPath else { return true }
-    guard Folder.parent(of: path) == inbox.path else { return false }
+    guard Folder.parent(of: path).isIdentical(to: inbox.path) else { return false }
     return Self.isGone {
       let found = try inbox.folder.status(of: Folder.name(of: path))
       return found.flatMap { ManifestRemoval.isSameFile($0.identity, manifest.identity) ? $0 : nil }

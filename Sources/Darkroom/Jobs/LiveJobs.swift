@@ -216,7 +216,7 @@ final class LiveJobs {
     case .record(let changes): delivery.record(changes)
     case .hold(let subject, let reason, let what, let space, let latest):
       hold(subject, reason, what, space: space, latest: latest)
-    case .holdPlanning(let job, let runID): flow.holds.hold(.planning(job), as: .index(runID))
+    case .holdPlanning(let job, let runID): flow.holds.hold(.planning(ByteKey(job)), as: .index(runID))
     case .release(let subject): flow.holds.release(subject)
     case .observe(let event): observe(event)
     }

@@ -105,6 +105,6 @@ struct DamagedJobs {
 extension InboxFile {
   /// Whether a text can be a job's name, and is not a path.
   fileprivate static func isJobName(_ name: String) -> Bool {
-    !name.isEmpty && name.utf8.count <= jobNameLimit && !name.contains("/") && name != "." && name != ".."
+    !name.isEmpty && name.utf8.count <= jobNameLimit && !name.has("/") && name != "." && name != ".."
   }
 }

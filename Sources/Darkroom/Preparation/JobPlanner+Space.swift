@@ -2,6 +2,7 @@ import JobIndex
 import Ledger
 import Manifests
 import Model
+import Operations
 import Planning
 import System
 
@@ -23,6 +24,18 @@ extension JobPlanner {
     if let why = task.manifest.tooLarge {
       return (try indexes.take(), ManifestFindings(problems: [ManifestProblem(.tooLarge, why, at: .file)]))
     }
+    guard let journal else { return try makeIndexUnrecorded(task, isInMemory: isInMemory, lastNames: lastNames) }
+    let made = try journal.reading(manifestOf: task.job.runID, isCancelled: task.isCancelled) {
+      try makeIndexUnrecorded(task, isInMemory: isInMemory, lastNames: lastNames)
+    }
+    if let made { return made }
+    let why = "the program ended \(FiltrationJournal.suspectAfter + 1) times while it read this manifest"
+    return (try indexes.take(), ManifestFindings(problems: [ManifestProblem(.syntax, why, at: .file)]))
+  }
+
+  private func makeIndexUnrecorded(
+    _ task: Task, isInMemory: Bool, lastNames: LedgerNamedRun?
+  ) throws -> (JobIndex, ManifestFindings) {
     let list = task.manifest.list
     let size = try FileStatus(of: task.snapshot).size + (list?.bytes ?? 0)
     let isPacked = task.snapshot.hasSuffix(".gz") || list?.isCompressed == true

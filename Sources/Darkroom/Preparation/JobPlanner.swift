@@ -17,9 +17,7 @@ struct JobPlanner: Sendable {
 
   let inbox: Inbox
   let outbox: OutboxFolder
-
-  /// The open staging folder; nil to open it each time.
-  var staging: OpenFolder?
+  let staging: OpenFolder
   let state: StateFolder
   let ledger: Ledger
   let delivery: DeliveryQueue
@@ -27,7 +25,7 @@ struct JobPlanner: Sendable {
   let configuration: Configuration
   let runNames: RunNames
 
-  /// The journal of filtrations, for suspects; nil when there is none.
+  /// The journal of what may crash the program: suspects, and manifests; nil when there is none.
   var journal: FiltrationJournal?
 
   // MARK: Acceptance
@@ -139,7 +137,7 @@ struct JobPlanner: Sendable {
     }
     let run = RunContext(
       number: number, runID: job.runID, folder: outbox.job(job.name),
-      staging: Staging(folder: outbox.staging(of: state), runID: job.runID, handle: staging),
+      staging: Staging(folder: staging.path, runID: job.runID, handle: staging),
       accepted: manifest.chain?.accepted ?? manifest.accepted, firstRunID: manifest.chain?.runID,
       isRefreshing: manifest.refresh == true, user: manifest.owner, mayReadFiles: manifest.list?.isFromServer != true)
     let snapshot = state.snapshot(job.runID, extension: manifest.fileExtension)
@@ -240,7 +238,10 @@ struct JobPlanner: Sendable {
       if try rows.recall(in: configuration.outbox) { earlier.hasOutputs = true }
       try rows.take(for: &job)
     }
-    if job.state == .accepted, unsynced.isEmpty, !task.isReplacement { try History(folder: run.folder).putAside() }
+    if job.state == .accepted, unsynced.isEmpty, !task.isReplacement {
+      let hasEarlierRun = try !earlier.isNone || earlier.hasOutputs || ledger.lastEnded(job: job.name) != nil
+      earlier.movedAway = try History(folder: run.folder).putAside(hasEarlierRun: hasEarlierRun)
+    }
     let isAccepted = findings.problems.isEmpty
     if isAccepted, let source = findings.source {
       let plan = try planSource(source, task, run, index, findings, unsynced)

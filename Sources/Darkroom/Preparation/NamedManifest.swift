@@ -37,7 +37,7 @@ struct NamedManifest: Sendable, Equatable {
     do {
       // The target of a link is a manifest of the inbox only if its own name is that of a manifest.
       let inInbox = try Self.resolved(path).flatMap { file in
-        Folder.parent(of: file) == inbox && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
+        Folder.parent(of: file).isIdentical(to: inbox) && ManifestFileName(Folder.name(of: file)) != nil ? file : nil
       }
       isInInbox = inInbox != nil
       self.path = inInbox ?? path

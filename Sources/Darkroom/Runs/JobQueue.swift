@@ -27,7 +27,7 @@ struct JobQueue {
     var jobs: [LedgerJob] = []
 
     /// The options with which unfinished jobs were accepted and that are missing now, by their names.
-    var missingOptions: [String: [String]] = [:]
+    var missingOptions: [ByteKey: [String]] = [:]
 
     /// Named manifests whose job cannot begin.
     var named: [NamedManifest] = []
@@ -79,10 +79,10 @@ struct JobQueue {
 
   /// Why jobs with a run that failed are left for the next start, by name. Later manifests of the name are left too, since
   /// the next start would take them for replacements.
-  private(set) var blocked: [String: String] = [:]
+  private(set) var blocked: [ByteKey: String] = [:]
 
   /// The jobs whose manifests could not be examined at the last scan, and whether one of them is to be processed.
-  private var unexamined: (jobs: Set<String>, isAwaited: Bool) = ([], false)
+  private var unexamined: (jobs: Set<ByteKey>, isAwaited: Bool) = ([], false)
 
   /// The keys for requests to cancel what an earlier process left, by run.
   private let cancelKeys: [String: [String]]
@@ -96,9 +96,9 @@ struct JobQueue {
     cancelKeys = Dictionary(keys, uniquingKeysWith: { first, _ in first })
     var unfinished = unfinished
     if case .named(let files) = goal {
-      let jobs = Set(files.map(\.job))
-      left.jobs = unfinished.map(\.job).filter { !jobs.contains($0.name) }
-      unfinished.removeAll { !jobs.contains($0.job.name) }
+      let jobs = Set(files.map { ByteKey($0.job) })
+      left.jobs = unfinished.map(\.job).filter { !jobs.contains($0.key) }
+      unfinished.removeAll { !jobs.contains($0.job.key) }
       let resumed = Set(unfinished.map(\.manifest.identity))
       named = files.filter { !resumed.contains($0.identity) }
     }
@@ -128,7 +128,7 @@ struct JobQueue {
     let fresh = handled.unhandled(manifests, unexamined: unexamined)
     if wanted == nil, case .inbox = goal { wanted = Set(fresh.map(\.key)).union(unexamined) }
     self.unexamined = (
-      Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }),
+      Set(unexamined.compactMap { $0.text.flatMap { ManifestFileName($0)?.job } }.map(ByteKey.init)),
       !(wanted ?? []).isDisjoint(with: unexamined)
     )
     excluded = []
@@ -142,8 +142,8 @@ struct JobQueue {
   mutating func update(_ fresh: [InboxScan.Manifest], settled: [InboxScan.Manifest]) {
     let held = goal == .watch ? [] : Set(left.missingOptions.keys)
     let left = held.union(blocked.keys)
-    if !left.isEmpty { excluded += fresh.filter { left.contains($0.job) } }
-    let fresh = left.isEmpty ? fresh : fresh.filter { !left.contains($0.job) }
+    if !left.isEmpty { excluded += fresh.filter { left.contains(ByteKey($0.job)) } }
+    let fresh = left.isEmpty ? fresh : fresh.filter { !left.contains(ByteKey($0.job)) }
     scan = Scan(
       present: fresh, open: Dictionary(fresh.map { ($0.key, $0.identity) }, uniquingKeysWith: { first, _ in first }),
       settled: settled[...], changed: liveFiles.isEmpty ? [] : settled.filter { liveFiles.contains($0.key) },
@@ -222,7 +222,8 @@ struct JobQueue {
       files[manifest.key] != nil && scan?.open[manifest.key] == manifest.identity
         && !isHeld(manifest.job)
         && !unfinished.contains {
-          $0.name == manifest.job && isLater($0, than: files[manifest.key]) && $0.replacedFile == manifest.key
+          $0.name.isIdentical(to: manifest.job) && isLater($0, than: files[manifest.key])
+            && $0.replacedFile == manifest.key
         }
     }
     return index.flatMap { scan?.changed.remove(at: $0) }.map { (.dropped($0), $0.key) }
@@ -260,7 +261,7 @@ struct JobQueue {
   private mutating func takeUnfinished(at index: Int) -> JobPlanning.Source {
     let job = unfinished.remove(at: index)
     orders[job.runID] = nil
-    if !hasUnfinished(job.name), left.missingOptions.removeValue(forKey: job.name) != nil {
+    if !hasUnfinished(job.name), left.missingOptions.removeValue(forKey: job.key) != nil {
       // The scan left out manifests of its name.
       scan?.isIncomplete = true
     }
@@ -275,10 +276,10 @@ struct JobQueue {
   /// The runs of a job that were live before, wait to be planned again, and have earlier manifests than a run of that
   /// order.
   func earlierRuns(than order: Int, of job: String) -> [LedgerJob] {
-    orders.isEmpty ? [] : unfinished.filter { $0.name == job && orders[$0.runID] ?? .max < order }
+    orders.isEmpty ? [] : unfinished.filter { $0.name.isIdentical(to: job) && orders[$0.runID] ?? .max < order }
   }
 
-  private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name == job } }
+  private func hasUnfinished(_ job: String) -> Bool { unfinished.contains { $0.name.isIdentical(to: job) } }
 
   /// Examines the manifest of a run again that was set aside.
   mutating func forget(_ manifest: JobManifest) {
@@ -300,12 +301,13 @@ struct JobQueue {
 
   /// Leaves all manifests of a job for the next start.
   mutating func block(_ job: String, why: String) {
-    blocked[job] = why
-    leaveNamed { $0 == job }
-    for unfinished in unfinished where unfinished.name == job { orders[unfinished.runID] = nil }
-    left.jobs += unfinished.filter { $0.name == job }
-    unfinished.removeAll { $0.name == job }
-    for manifest in scan?.present ?? [] where manifest.job == job { scan?.open[manifest.key] = nil }
+    let key = ByteKey(job)
+    blocked[key] = why
+    leaveNamed { $0 == key }
+    for unfinished in unfinished where unfinished.key == key { orders[unfinished.runID] = nil }
+    left.jobs += unfinished.filter { $0.key == key }
+    unfinished.removeAll { $0.key == key }
+    for manifest in scan?.present ?? [] where ByteKey(manifest.job) == key { scan?.open[manifest.key] = nil }
   }
 
   /// Lets unfinished jobs wait that the options do not cover. `run` leaves them, and other manifests of theirs, to another
@@ -314,20 +316,20 @@ struct JobQueue {
   mutating func holdUncovered(_ missing: (LedgerJob) -> [String]) {
     // The runs of a job are worked on in their order. One of which only the report is left needs nothing.
     left.missingOptions = Dictionary(
-      unfinished.map { ($0.name, $0.state == .finishing ? [] : missing($0)) }.filter { !$0.1.isEmpty },
+      unfinished.map { ($0.key, $0.state == .finishing ? [] : missing($0)) }.filter { !$0.1.isEmpty },
       uniquingKeysWith: { $0 + $1.filter(Set($1).subtracting($0).contains) })
     let held = Set(left.missingOptions.keys)
     if goal != .watch { leaveNamed(held.contains) }
   }
 
-  private mutating func leaveNamed(_ isLeft: (String) -> Bool) {
-    let files = named.filter { isLeft($0.job) }
+  private mutating func leaveNamed(_ isLeft: (ByteKey) -> Bool) {
+    let files = named.filter { isLeft(ByteKey($0.job)) }
     named.removeAll { file in files.contains { $0 == file } }
     left.named += files
   }
 
   /// Whether the options with which a job was accepted are set.
-  private func isCovered(_ job: LedgerJob) -> Bool { left.missingOptions[job.name] == nil }
+  private func isCovered(_ job: LedgerJob) -> Bool { left.missingOptions[job.key] == nil }
 
   /// Whether unfinished jobs wait for options.
   var hasHeld: Bool { !left.missingOptions.isEmpty }
@@ -348,8 +350,9 @@ struct JobQueue {
   // MARK: Queries
 
   /// The names of the waiting jobs, including those whose manifests could not be examined.
-  var jobs: Set<String> {
-    unexamined.jobs.union((scan?.present ?? []).map(\.job)).union(unfinished.map(\.name)).union(named.map(\.job))
+  var jobs: Set<ByteKey> {
+    unexamined.jobs.union(((scan?.present ?? []).map(\.job) + named.map(\.job)).map(ByteKey.init))
+      .union(unfinished.map(\.key))
   }
 
   /// Whether all jobs of the goal have been taken, except for those that wait for options.
@@ -408,4 +411,8 @@ struct JobQueue {
     let total = (takesInbox ? 0 : scan?.open.count ?? 0) + excluded.count
     return (others + excluded.prefix(max(0, limit - others.count)).map(\.file), total)
   }
+}
+
+extension LedgerJob {
+  var key: ByteKey { ByteKey(name) }
 }

@@ -91,6 +91,7 @@ struct JobRun {
 
   /// The job's name.
   let name: String
+  var key: ByteKey { ByteKey(name) }
   let source: JobPlanning.Source
   var phase: Phase
 

@@ -52,7 +52,7 @@ extension RunTable {
     guard var effects = close(number, isSuperseded: true, sparing: plan, context) else { return [] }
     if let plan {
       // Runs before that one may still be closing.
-      for earlier in runs.values where earlier.name == run.name && earlier.number != number {
+      for earlier in runs.values where earlier.key == run.key && earlier.number != number {
         guard case .closing(let closing) = earlier.phase, closing.isSuperseded else { continue }
         effects.append(.cancel(run: earlier.number, closing.entries, sparing: plan))
       }

@@ -53,10 +53,7 @@ extension RunTable {
     } else {
       queue.removed(reporting.plan.manifest)
     }
-    for path in outcome.movedAway {
-      let what = "a file that somebody else has put into the job's folder under the name of a document is \(path) now"
-      effects.append(.observe(.warning(what, job: run.name)))
-    }
+    effects += outcome.movedAway.map { .observe(.movedAway($0, job: run.name)) }
     let isAccepted = outcome.job.state != .succeeded && context.acceptedFailures?.accepts(outcome.job) == true
     let isEmptyFailure = context.failsEmpty && outcome.job.state == .succeeded && outcome.job.counts.total == 0
     if isEmptyFailure {
@@ -103,5 +100,14 @@ extension JobSummary {
       notPruned: notPruned,
       pruned: report?.pruned ?? 0, isNewlyNotPruned: notPruned != nil && !plan.earlier.wasNotPruned,
       isEmptyFailure: isEmptyFailure, earlierFailures: plan.tally.failures)
+  }
+}
+
+extension Event {
+  /// A file of others had the name of a document of a job.
+  /// - Parameter path: Its new path.
+  static func movedAway(_ path: String, job: String) -> Event {
+    .warning(
+      "a file that somebody else has put into the job's folder under the name of a document is \(path) now", job: job)
   }
 }

@@ -21,7 +21,7 @@ extension RunTable {
     if let known = knownRuns.removeValue(forKey: job.runID) { run.known = known }
     runs[run.number] = run
     // If this run is accepted again, the file may belong to a later one.
-    let isLast = !runs.values.contains { $0.order > run.order && $0.name == run.name }
+    let isLast = !runs.values.contains { $0.order > run.order && $0.key == run.key }
     if isLast, manifest.inboxPath != nil { queue.ignore(manifest.file, identity: manifest.identity) }
     findRequest(for: run)
     return [.observe(.jobAccepted(job: job.name, file: manifest.file))]
@@ -88,7 +88,7 @@ extension RunTable {
   }
 
   private mutating func adopt(_ plan: Plan, for run: JobRun, _ context: Context) -> [Effect] {
-    var effects: [Effect] = []
+    var effects = plan.earlier.movedAway.map { Effect.observe(.movedAway($0, job: run.name)) }
     if !plan.findings.warnings.isEmpty, !run.isPlannedAgain {
       let (all, new) = (plan.findings.warnings, plan.findings.newWarnings)
       effects.append(.observe(.manifestDoubtful(job: run.name, all, new: new)))
@@ -117,7 +117,7 @@ extension RunTable {
     let isReplacement = mayGoOn(run.replaces) || !waiting.isEmpty
     if isReplacement {
       // Nothing changes for the earlier runs, whose manifests are gone.
-      let earlier = runs.values.filter { $0.name == run.name && $0.order < run.order }
+      let earlier = runs.values.filter { $0.key == run.key && $0.order < run.order }
       unknownRuns.formUnion(earlier.compactMap { $0.accepted?.job.runID } + waiting.map(\.runID))
       outcome.isRejectedReplacement = true
       plan.run = plan.run.inHistory

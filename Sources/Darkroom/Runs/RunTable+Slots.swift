@@ -67,11 +67,11 @@ extension RunTable {
     let held = live.filter(slots.has)
     let isDue = { (run: JobRun) in (context.holds[.ending(run.number)]?.due ?? 0) <= context.now }
     let done = live.filter { gate.mayReport && $0.mayFinish(isDue) }
-    lazy var firstNumbers = Dictionary(live.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
+    lazy var firstNumbers = Dictionary(live.map { ($0.key, $0.number) }, uniquingKeysWith: { first, _ in first })
     // Runs of a job end in their order.
     let unrecorded = live.filter { run in
       gate.mayClose && run.isClosed && isDue(run) && !context.isInProgress(run.number)
-        && (firstNumbers[run.name] == run.number || run.leavesNothing)
+        && (firstNumbers[run.key] == run.number || run.leavesNothing)
     }
     let cancelled = live.filter {
       gate.mayCancel && $0.known.unwanted != nil && !isToReplace($0) && ($0.waits || $0.isWorkedOn)
@@ -88,20 +88,21 @@ extension RunTable {
     actions += cancelled.map { Action.cancel($0.number) }
     actions += begun.map { Action.begin($0.number) } + replacements(live, gate)
     guard gate.mayPlan else { return actions }
-    var names = Set(live.map(\.name))
-    func isHeld(_ job: String) -> Bool { context.holds.isHeld(.planning(job), now: context.now) }
-    func isTaken(_ job: String) -> Bool { names.contains(job) || isHeld(job) }
+    var names = Set(live.map(\.key))
+    func isLive(_ job: String) -> Bool { names.contains(ByteKey(job)) }
+    func isHeld(_ job: String) -> Bool { context.holds.isHeld(.planning(ByteKey(job)), now: context.now) }
+    func isTaken(_ job: String) -> Bool { isLive(job) || isHeld(job) }
     var planned = ready.count - begun.count + sources.count + held.count { $0.stage == .planning }
     var count = live.count { !slots.rests($0) }
     var total = live.count
     while total < limits.total, let next = queue.nextCancelled(isLive: isTaken) {
       actions.append(.start(next))
-      names.insert(next.job)
+      names.insert(ByteKey(next.job))
       total += 1
     }
     var files = queue.mayReplace ? replaceable(live) : [:]
     while total < limits.total, !files.isEmpty,
-      let next = queue.nextReplacement(of: files, isLive: names.contains, isHeld: isHeld),
+      let next = queue.nextReplacement(of: files, isLive: isLive, isHeld: isHeld),
       let old = files.removeValue(forKey: next.file)
     {
       actions.append(.startReplacement(next.source, of: old.number))
@@ -109,7 +110,7 @@ extension RunTable {
     }
     while planned < limits.slots, count < limits.live, total < limits.total, let next = queue.next(isLive: isTaken) {
       actions.append(.start(next))
-      names.insert(next.job)
+      names.insert(ByteKey(next.job))
       planned += 1
       count += 1
       total += 1
@@ -125,7 +126,7 @@ extension RunTable {
         return gate.mayClose && run.mayReplace(old) ? .replace(number, by: run.number) : nil
       }
       // An earlier run, which the replaced one had replaced, may still be closing.
-      let hasEarlierRun = live.contains { $0.order < run.order && $0.name == run.name }
+      let hasEarlierRun = live.contains { $0.order < run.order && $0.key == run.key }
       return gate.mayPlan && run.stage == .waiting && !hasEarlierRun ? .separate(run.number) : nil
     }
   }
@@ -134,7 +135,7 @@ extension RunTable {
   /// its manifest has been planned without problems.
   private func replaceable(_ live: [JobRun]) -> [FileName: JobRun] {
     let last = Dictionary(
-      live.lazy.filter(\.isUnfinished).map { ($0.name, $0) }, uniquingKeysWith: { $0.order < $1.order ? $1 : $0 })
+      live.lazy.filter(\.isUnfinished).map { ($0.key, $0) }, uniquingKeysWith: { $0.order < $1.order ? $1 : $0 })
     let runs = last.values.filter { $0.known.unwanted == nil && ($0.waits || $0.isWorkedOn) }
     return Dictionary(runs.compactMap { run in run.file.map { ($0, run) } }, uniquingKeysWith: { first, _ in first })
   }

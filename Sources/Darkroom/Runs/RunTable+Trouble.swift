@@ -41,7 +41,7 @@ extension RunTable {
     case .stopped: return []
     case .noSpace: return isPlanning ? planLater(number) : []
     case .temporary(let reason, let space):
-      let subject = isPlanning ? Holds.Subject.planning(run.name) : .ending(number)
+      let subject = isPlanning ? Holds.Subject.planning(run.key) : .ending(number)
       return [.hold(subject, reason, what: run.what(work), space: space)] + (isPlanning ? planLater(number) : [])
     case .permanent(let reason):
       summary.hadTrouble = true

@@ -143,7 +143,7 @@ struct RunTable {
     case .planned(let result):
       // A hold may belong to an earlier run.
       let isHeld = !queue.earlierRuns(than: run.order, of: run.name).isEmpty
-      return (isHeld ? [] : [.release(.planning(run.name))]) + planned(run, result, context)
+      return (isHeld ? [] : [.release(.planning(run.key))]) + planned(run, result, context)
     case .fetched(let list):
       guard case .planning(.list) = run.phase, let job = run.accepted?.job else { return [] }
       let effects = forgetSource(of: number, context)
@@ -241,8 +241,8 @@ struct RunTable {
   /// moved out of the inbox: of a job whose report is there, with the manifest's identity.
   func waits(_ holds: Holds) -> [Status.Wait] {
     var waits = holds.planning.map { Status.Wait(job: $0.job, why: $0.hold.reason) }
-    waits += queue.left.missingOptions.map { Status.Wait(job: $0, missingOptions: $1) }
-    waits += queue.blocked.map { Status.Wait(job: $0, why: $1) }
+    waits += queue.left.missingOptions.map { Status.Wait(job: $0.text, missingOptions: $1) }
+    waits += queue.blocked.map { Status.Wait(job: $0.text, why: $1) }
     for run in runs.values {
       guard let why = holds.reason(ofRun: run.number) else { continue }
       let hasManifest = holds[.ending(run.number)]?.isOfManifest == true
@@ -255,7 +255,7 @@ struct RunTable {
   /// The jobs that the next start goes on with; how many entries have ended, of how many if that is known.
   var left: [(job: String, ended: Int, total: Int?)] {
     let runs = (inOrder + stopped).filter { $0.accepted != nil && !$0.isSuperseded }
-    let waiting = queue.unfinished.filter { queue.left.missingOptions[$0.name] == nil }
+    let waiting = queue.unfinished.filter { queue.left.missingOptions[$0.key] == nil }
     return runs.map { run in
       guard let plan = run.plan, plan.source == nil, plan.findings.problems.isEmpty else { return (run.name, 0, nil) }
       if case .reporting(let reporting) = run.phase { return (run.name, reporting.outcome.counts.total, plan.total) }

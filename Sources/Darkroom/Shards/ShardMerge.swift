@@ -74,6 +74,8 @@ package struct ShardMerge {
     for file in [entries, failed, report] { try file.sync() }
     // What the rows say of files is true whatever becomes of the report.
     let warning = record(merged.head, staging, unknown.map { .failure($0) } ?? results, &hasLedgerFailed)
+    let hasEarlierRun = (try? results.get())?.lastRun != nil
+    try History(folder: target).putAside(hasEarlierRun: hasEarlierRun)
     try place(in: target, staging, hasFailed: hasFailed, hasPage: page != nil)
     if unfinished.isEmpty { SharedOutbox(outbox.path).merged(shards) }
     return .merged(merged.head, report: target.report, unfinished: unfinished, warning: warning)
@@ -90,9 +92,7 @@ package struct ShardMerge {
       state = try StateFolder(opening: Folder.resolved(path))
       let isInOutbox = try state.path == Folder.resolved(outbox.hidden)
       lock = isInOutbox ? nil : try InstanceLock(OutboxFolder.instanceName, in: OpenFolder(state.path))
-      let (_, created) = try hidden.create(outbox.stagingName(of: state), mode: 0o700)
-      for folder in created { try Folder.sync(folder) }
-      wasUsed = created.isEmpty
+      wasUsed = try StagingFolder(of: state, in: hidden).wasThere
     }
   }
 
@@ -282,7 +282,6 @@ package struct ShardMerge {
 
   /// Moves the files to their names, the report last.
   private func place(in target: JobFolder, _ staging: Staging, hasFailed: Bool, hasPage: Bool) throws {
-    try History(folder: target).putAside()
     let folder = try target.open()
     let names = [
       ("entries.jsonl", "entries.jsonl", true), ("failed.jsonl", Folder.name(of: target.failedManifest), hasFailed),

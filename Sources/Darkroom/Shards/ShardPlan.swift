@@ -1,5 +1,6 @@
 import JSON
 import Manifests
+import System
 
 /// `plan.json`: how a manifest was divided into shards.
 package struct ShardPlan: Sendable, Equatable {
@@ -88,7 +89,7 @@ extension ShardPlan {
   /// - Returns: nil for JSON of another version, or that is no plan.
   init?(_ json: JSONValue) {
     guard let version = json["version"]?.integer, 1...Self.version ~= version, let job = json["job"]?.string,
-      ManifestFileName(job + ".jsonl")?.job == job, !job.contains("/"), !job.hasPrefix("."),
+      ManifestFileName(job + ".jsonl")?.job == job, !job.has("/"), !job.begins(with: "."),
       let file = json["manifest"]?["file"]?.string, let format = json["manifest"]?["format"]?.string,
       let sha256 = json["manifest"]?["sha256"]?.string,
       let grouping = json["by"]?.string.flatMap(Grouping.init), let perHost = json["per_host"]?.integer, perHost > 0,

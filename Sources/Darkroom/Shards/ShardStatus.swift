@@ -76,7 +76,7 @@ package struct ShardStatus: Sendable {
       let data = try? OpenFile(reading: folder.records(of: number).hidden + "/" + OutboxFolder.statusName).readAll(),
       let status = try? JSONDecoder().decode(Status.self, from: data)
     else { return nil }
-    return status.jobs.first { $0.job == folder.job }?.rate
+    return status.jobs.first { $0.job.isIdentical(to: folder.job) }?.rate
   }
 
   package func count(_ state: State) -> Int { shards.count { $0.state == state } }

@@ -52,8 +52,8 @@ package struct SharedOutbox {
   /// - Throws: `StopError.outbox` when the job is done in other shards, which are not complete; `SystemError`.
   func add(_ shards: ShardFolder) throws {
     if let other = self.shards(of: shards.job) {
-      if other.path == shards.path, self.shards(of: shards.job, in: Self.folder) != nil { return }
-      guard other.path == shards.path || other.isComplete || other.isCancelled else {
+      if other.path.isIdentical(to: shards.path), self.shards(of: shards.job, in: Self.folder) != nil { return }
+      guard other.path.isIdentical(to: shards.path) || other.isComplete || other.isCancelled else {
         throw StopError.outbox(
           "job \(shards.job) is done in the shards of \(other.path), which are not complete: go on with them, or cancel the job"
         )
@@ -67,7 +67,7 @@ package struct SharedOutbox {
 
   /// Records that the reports of a job's complete shards were merged.
   func merged(_ shards: ShardFolder) {
-    guard self.shards(of: shards.job, in: Self.folder)?.path == shards.path,
+    guard self.shards(of: shards.job, in: Self.folder)?.path.isIdentical(to: shards.path) == true,
       let folder = try? OpenFolder(path).folder(OutboxFolder.hidden(Self.folder)),
       let merged = try? folder.create(Self.mergedFolder).folder
     else { return }
@@ -82,7 +82,7 @@ package struct SharedOutbox {
   private func shards(of job: String, in folder: String) -> ShardFolder? {
     guard let file = try? OpenFolder(path).open(reading: OutboxFolder.hidden(folder + "/" + job)),
       let start = try? file.readStart(4096), start.last == 0x0a,
-      let shards = try? ShardFolder(String(decoding: start.dropLast(), as: UTF8.self)), shards.job == job
+      let shards = try? ShardFolder(String(decoding: start.dropLast(), as: UTF8.self)), shards.job.isIdentical(to: job)
     else { return nil }
     return shards
   }
@@ -93,7 +93,7 @@ package struct SharedOutbox {
   /// The shards that are not complete, by their jobs, in the order of the names.
   var open: [ShardFolder] {
     let folder = try? OpenFolder(path).folder(OutboxFolder.hidden(Self.folder))
-    let names = ((try? folder?.names()) ?? []).compactMap(\.text).filter { !$0.hasPrefix(".") }.sorted()
+    let names = ((try? folder?.names()) ?? []).compactMap(\.text).filter { !$0.begins(with: ".") }.sorted()
     return names.compactMap { shards(of: $0, in: Self.folder) }.filter { !$0.isComplete }
   }
 }

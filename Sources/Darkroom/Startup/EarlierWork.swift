@@ -17,6 +17,9 @@ struct EarlierWork {
   /// Which entries were being filtered; nil when it cannot be kept.
   let journal: FiltrationJournal?
 
+  /// Notice that results are made again which waited to be delivered; nil when none were lost.
+  let notice: String?
+
   /// The problems of the recovery, a message each.
   let troubles: [String]
 
@@ -26,8 +29,7 @@ struct EarlierWork {
     let (inbox, state) = (folders.inbox, folders.state)
     let store = DamagedJobs(state: state, outbox: folders.outbox, ledger: ledger)
     let (unfinished, damaged) = try store.takeOut(of: try ledger.liveJobs())
-    let jobs = unfinished.map(\.job)
-    self.unfinished = unfinished
+    var jobs = unfinished.map(\.job)
     unknownRuns = Set(
       try jobs.filter { job in
         try !folders.knowsInbox
@@ -37,7 +39,8 @@ struct EarlierWork {
     if folders.knowsInbox || !unfinished.contains(where: { $0.manifest.lies(in: inbox.path) }) {
       folders.rememberOutbox()
     }
-    if folders.isStagingNew { try Self.checkIntents(jobs, ledger, staging: folders.stagingPath) }
+    notice = try Self.takeBackLost(&jobs, folders, ledger)
+    self.unfinished = zip(jobs, unfinished).map { ($0, $1.manifest) }
     // Without it everything works, but for a picture that ends the program again and again.
     journal = try? FiltrationJournal(in: state.openFolder(), runs: Set(jobs.map(\.runID)))
     troubles =
@@ -54,7 +57,7 @@ struct EarlierWork {
     do {
       try ManifestRemoval.resume(inbox: inbox.folder, finishing: finishing) { file in
         guard case .manifest(let job) = InboxFile(named: FileName(file)), let ended = try? ledger.lastEnded(job: job),
-          let manifest = try? JobManifest(text: ended.details), manifest.file == file
+          let manifest = try? JobManifest(text: ended.details), manifest.file.isIdentical(to: file)
         else { return nil }
         return manifest.identity
       }
@@ -64,15 +67,29 @@ struct EarlierWork {
     }
   }
 
-  /// Checks that the outbox may be the one in which an earlier process was about to deliver something: when it is not
-  /// mounted, recovery would take all results for delivered and removed.
-  /// - Throws: `StopError.outbox`.
-  private static func checkIntents(_ unfinished: [LedgerJob], _ ledger: Ledger, staging: String) throws {
-    guard try unfinished.contains(where: { try !$0.documents.isEmpty || !ledger.intended(run: $0.runID).isEmpty })
-    else { return }
-    rmdir(staging)
-    throw StopError.outbox(
-      "\(staging): the folder is missing in which results wait to be delivered; is the outbox mounted? Create it to go "
-        + "on without them")
+  /// Makes the staging folder the known one. Before that, takes back what an earlier process was about to deliver from another
+  /// one, and has not delivered.
+  /// - Returns: A message, if there was something.
+  /// - Throws: `StopError.outbox` when there may be something and no staging folder was there: the outbox may not be mounted;
+  ///   `SystemError`, `SQLiteError`.
+  private static func takeBackLost(
+    _ jobs: inout [LedgerJob], _ folders: OwnedFolders, _ ledger: Ledger
+  ) throws -> String? {
+    let (staging, path) = (folders.stagingFolder, folders.staging.path)
+    var lost = 0
+    if !staging.isKnown {
+      let hasIntents = try jobs.contains { try !$0.documents.isEmpty || !ledger.intended(run: $0.runID).isEmpty }
+      if hasIntents, !staging.wasThere {
+        rmdir(path)
+        throw StopError.outbox(
+          "\(path): the folder is missing in which results wait to be delivered; is the outbox mounted? Create it to have "
+            + "them made again")
+      }
+      lost = try LostDeliveries(outbox: folders.outbox, staging: folders.staging, ledger: ledger).takeBack(&jobs)
+    }
+    // Without space the next start does not know the folder.
+    try? staging.remember(in: folders.state)
+    guard lost > 0 else { return nil }
+    return "\(lost.of("result or report", "results and reports")) that waited to be delivered are lost, and made again"
   }
 }

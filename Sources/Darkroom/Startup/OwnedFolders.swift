@@ -15,10 +15,7 @@ struct OwnedFolders {
   let hidden: OpenFolder
 
   /// Where results wait to be delivered.
-  let staging: OpenFolder
-
-  /// Whether `staging` was created by this process: the state folder was not used with this outbox before.
-  let isStagingNew: Bool
+  let stagingFolder: StagingFolder
 
   /// Problems of the folders that do no harm.
   let warnings: [String]
@@ -71,20 +68,18 @@ struct OwnedFolders {
       try [outboxLock] + (isElsewhere ? [InstanceLock(OutboxFolder.instanceName, in: OpenFolder(state.path))] : [])
     // Without it everything works, but an outbox that is not mounted is not noticed.
     marker = try? OutboxMarker.take(outboxLock, in: hidden, known: known)
-    let created: [String]
-    let stagingName = outbox.stagingName(of: state)
-    if configuration.shared != nil { Self.removeStaging(in: hidden, except: stagingName) }
-    (staging, created) = try hidden.create(stagingName, mode: 0o700)
-    for folder in created { try Folder.sync(folder) }
-    isStagingNew = !created.isEmpty
-    let hasOtherState = isStateNew && isStagingNew && configuration.shared == nil && Self.hasSeveralStates(hidden)
+    stagingFolder = try StagingFolder(of: state, in: hidden)
+    if configuration.shared != nil { Self.removeStaging(in: hidden, except: stagingFolder.folder.path) }
+    let hasOtherState =
+      isStateNew && !stagingFolder.wasThere && configuration.shared == nil && Self.hasSeveralStates(hidden)
     warnings = Self.warnings(of: inbox, trouble) + (hasOtherState ? [Self.otherState(than: state)] : [])
   }
 
   /// Removes the staging folders of other states of a shard, which were lost with their machines. The caller owns the outbox.
   private static func removeStaging(in hidden: OpenFolder, except own: String) {
-    for name in ((try? hidden.folder("staging").names()) ?? []).compactMap(\.text) where "staging/" + name != own {
-      try? FileManager.default.removeItem(atPath: "\(hidden.path)/staging/\(name)")
+    for name in ((try? hidden.folder("staging").names()) ?? []).compactMap(\.text) {
+      let path = "\(hidden.path)/staging/\(name)"
+      if path != own { try? FileManager.default.removeItem(atPath: path) }
     }
   }
 
@@ -119,8 +114,7 @@ struct OwnedFolders {
       + others.map { "something else has the name of darkroom's own folder in the inbox, and is left alone: \($0)" }
   }
 
-  /// Path of the staging folder.
-  var stagingPath: String { outbox.staging(of: state) }
+  var staging: OpenFolder { stagingFolder.folder }
 
   /// Whether the inbox was used with this outbox before. Then a manifest that is missing at the start was removed; in a
   /// folder under which a share is to be mounted it was not.
@@ -149,15 +143,25 @@ struct OwnedFolders {
   /// - Returns: Why it cannot be examined now, or that it is missing, as while a share is not mounted; nil when it is there.
   /// - Throws: `StopError.outbox` when another folder has its path.
   func checkOutbox() throws -> StopError? {
+    try Self.check(outbox.hidden, is: identity, of: "\(outbox.path): the outbox")
+  }
+
+  /// Checks that the ledger is still the file that this process has open: what is written to a removed one is lost.
+  /// - Parameter known: Its identity when it was opened.
+  /// - Returns: As `checkOutbox`.
+  /// - Throws: `StopError.outbox` when another file has its path.
+  func checkLedger(is known: FileIdentity) throws -> StopError? {
+    try Self.check(state.ledger, is: known, of: "\(state.ledger): the ledger")
+  }
+
+  private static func check(_ path: String, is known: FileIdentity, of subject: String) throws -> StopError? {
     do {
-      let found = try FileStatus(of: outbox.hidden).identity
-      if (found.device, found.inode) == (identity.device, identity.inode) { return nil }
+      if try FileStatus(of: path).identity.isSameNode(as: known) { return nil }
     } catch  where error.code != ENOENT && error.code != ENOTDIR {
-      return .outbox("\(outbox.path): the outbox cannot be examined: \(error)")
+      return .outbox("\(subject) cannot be examined: \(error)")
     } catch {
-      return .outbox("\(outbox.path): the outbox was removed, or is not mounted")
+      return .outbox("\(subject) was removed, or is not mounted")
     }
-    throw StopError.outbox(
-      "\(outbox.path): the outbox was replaced; what is not done stays for the next start")
+    throw StopError.outbox("\(subject) was replaced; what is not done stays for the next start")
   }
 }

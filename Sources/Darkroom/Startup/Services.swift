@@ -17,6 +17,9 @@ final class Services {
   /// Notice that the ledger was repaired; nil when it was in order.
   let notice: String?
 
+  /// The identity of the open ledger's file.
+  private let ledgerIdentity: FileIdentity
+
   private let send: @Sendable (Darkroom.Message) -> Void
   private let opening: LedgerOpening
   private let downloads: DownloadCache
@@ -35,8 +38,9 @@ final class Services {
     self.send = send
     folders = try OwnedFolders(configuration)
     lastActive = folders.lastActive
-    opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: !folders.isStagingNew)
+    opening = LedgerOpening(state: folders.state, outbox: folders.outbox, wasUsed: folders.stagingFolder.wasThere)
     (ledger, notice) = try opening.open()
+    ledgerIdentity = try FileStatus(of: folders.state.ledger).identity
     earlier = try EarlierWork(folders, ledger)
     runNames = RunNames(findNewest: ledger.newestRun)
     try ledger.removeNotices(
@@ -58,7 +62,7 @@ final class Services {
   func jobs(configuration: Configuration, observe: @escaping (Event) -> Void) -> LiveJobs {
     let (outbox, state) = (folders.outbox, folders.state)
     let delivery = DeliveryQueue(
-      outbox: outbox, staging: folders.stagingPath, state: state, ledger: ledger,
+      outbox: outbox, staging: folders.staging.path, state: state, ledger: ledger,
       syncsLogs: configuration.shared != nil,
       resultsCommitted: { [downloads] in downloads.commit() }
     ) { [send] in send(.delivery($0)) }
@@ -70,7 +74,8 @@ final class Services {
     let jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: earlier.unfinished), pending: pending, delivery: delivery,
       suspension: Suspension(
-        outbox: outbox, state: state, downloads: downloads, minFree: configuration.minFree,
+        outbox: outbox, staging: folders.stagingFolder.pathInOutbox, state: state, downloads: downloads,
+        minFree: configuration.minFree,
         memory: MemoryWatch(fullPauseTime: configuration.memoryPauseTime) { [root = configuration.kernelRoot] in
           MemoryReading(root: root)
         }),
@@ -111,9 +116,16 @@ final class Services {
     let ended = FinishedJobs(outbox: folders.outbox.path)
     let pages = GalleryPages(
       outbox: folders.outbox,
-      staging: Staging(folder: folders.stagingPath, runID: "gallery", handle: folders.staging),
+      staging: Staging(folder: folders.staging.path, runID: "gallery", handle: folders.staging),
       ledger: ledger, boot: boot, latest: { ended.latestEnded($0) })
     return GalleryWriter(pages) { [send] in send(.galleryFailed($0)) }
+  }
+
+  /// Checks that the outbox and the ledger are still those that this process has open.
+  /// - Returns: As `OwnedFolders.checkOutbox`.
+  /// - Throws: `StopError.outbox` when another file or folder has the path of one.
+  func checkFolders() throws -> StopError? {
+    try folders.checkOutbox() ?? folders.checkLedger(is: ledgerIdentity)
   }
 
   // MARK: The end

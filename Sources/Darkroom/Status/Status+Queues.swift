@@ -8,21 +8,23 @@ import System
 extension Status {
   /// Adds the manifests that wait for the next start after those that the process takes.
   /// - Parameter replaceable: The files of live jobs that another file of the same name replaces.
-  mutating func addQueuedForNextStart(_ next: (files: [String], total: Int), replaceable: Set<String>) {
+  mutating func addQueuedForNextStart(_ next: (files: [String], total: Int), replaceable: Set<ByteKey>) {
     let files = next.files.prefix(Self.listLimit - queued.count)
     queued += files
     queued_total += next.total
     if !files.isEmpty { queued_next_start = Array(files) }
-    findQueuedBehind(replaceable: replaceable.subtracting(files))
+    findQueuedBehind(replaceable: replaceable.subtracting(files.map(ByteKey.init)))
   }
 
   /// Finds the queued manifests that wait for another one of the same job.
   /// - Parameter replaceable: The files of live jobs that another file of the same name replaces. Default: none.
-  mutating func findQueuedBehind(replaceable: Set<String> = []) {
-    var taken = Set(jobs.map(\.job))
+  mutating func findQueuedBehind(replaceable: Set<ByteKey> = []) {
+    var taken = Set(jobs.map { ByteKey($0.job) })
     let behind = queued.compactMap { file -> QueuedBehind? in
-      guard let job = ManifestFileName(Folder.name(of: file))?.job, !taken.insert(job).inserted else { return nil }
-      return QueuedBehind(file: file, job: job, replaces: replaceable.contains(file) ? true : nil)
+      guard let job = ManifestFileName(Folder.name(of: file))?.job, !taken.insert(ByteKey(job)).inserted else {
+        return nil
+      }
+      return QueuedBehind(file: file, job: job, replaces: replaceable.contains(ByteKey(file)) ? true : nil)
     }
     queued_behind = behind.isEmpty ? nil : behind
   }
@@ -36,9 +38,9 @@ extension Status {
   /// Descriptions of queued manifests that wait for a job with deferred entries, possibly as long as `--retry-for`.
   package var waitsForDeferred: [String] {
     let deferring = Dictionary(
-      jobs.filter { $0.deferred != nil }.map { ($0.job, $0) }, uniquingKeysWith: { first, _ in first })
+      jobs.filter { $0.deferred != nil }.map { (ByteKey($0.job), $0) }, uniquingKeysWith: { first, _ in first })
     return queued.compactMap { file in
-      guard let name = ManifestFileName(Folder.name(of: file))?.job, let job = deferring[name],
+      guard let name = ManifestFileName(Folder.name(of: file))?.job, let job = deferring[ByteKey(name)],
         let count = job.deferred
       else { return nil }
       let entries = count.of("deferred entry of the job has", "deferred entries of the job have")

@@ -87,7 +87,7 @@ package struct StatusReader {
   /// The pauses for the locks of a scan. Without an instance, the time of the lock's file is used as its beginning.
   private static func pauses(_ scan: InboxScan, in inbox: OpenFolder) -> [Status.Pause] {
     scan.locks.map { lock in
-      let status = lock.name.hasPrefix("/") ? try? FileStatus(of: lock.name) : try? inbox.status(of: lock.name)
+      let status = lock.name.begins(with: "/") ? try? FileStatus(of: lock.name) : try? inbox.status(of: lock.name)
       let since = (status ?? nil).flatMap { JSONValue.time($0.identity.modified.milliseconds).string }
       return Status.Pause(cause: "lock", lock: lock.name, reason: lock.reason, since: since)
     }
@@ -191,29 +191,30 @@ package struct StatusReader {
     status.ignored = scan.ignored.prefix(Status.listLimit).map { Status.Ignored($0) }
     status.ignored_total = scan.ignored.count
     let stuck = (written?.waits ?? []).filter { wait in
-      scan.manifests.contains { $0.job == wait.job && $0.identity.text == wait.manifest }
+      scan.manifests.contains { $0.job.isIdentical(to: wait.job) && $0.identity.text == wait.manifest }
     }
     let waits = stuck + held(of: status.jobs, written)
     if !waits.isEmpty { (status.waits, status.waits_total) = (waits, waits.count) }
     let taken = Set(live.map(\.manifest.identity) + stuck.compactMap(\.manifest))
     // Without the ledger, the files of the jobs are unknown. The first manifest of a job's name is taken for its file.
-    var names = Set(isFromLedger ? [] : status.jobs.map(\.job))
-    let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove($0.job) == nil }
+    var names = Set(isFromLedger ? [] : status.jobs.map { ByteKey($0.job) })
+    let queued = scan.manifests.filter { !taken.contains($0.identity.text) && names.remove(ByteKey($0.job)) == nil }
     status.queued = queued.prefix(Status.listLimit).map(\.file)
     status.queued_total = queued.count
-    status.findQueuedBehind(replaceable: Set(live.lazy.map(\.manifest).filter { $0.inboxPath != nil }.map(\.file)))
+    status.findQueuedBehind(
+      replaceable: Set(live.lazy.map(\.manifest).filter { $0.inboxPath != nil }.map { ByteKey($0.file) }))
     findCancelled(in: &status, scan, inbox, live: live, queued: queued)
     if countsRows, !inbox.folder.isOnNetwork {
-      let open = Set(queued.prefix(Status.listLimit).filter { inbox.writers(of: $0) == .somebody }.map(\.file))
-      status.findQueuedOpen(open.contains)
+      let open = Set(queued.prefix(Status.listLimit).filter { inbox.writers(of: $0) == .somebody }.map(\.key))
+      status.findQueuedOpen { open.contains(FileName($0)) }
     }
     return status
   }
 
   /// What was in the way of unfinished jobs when the last instance ended.
   private func held(of jobs: [Status.Job], _ written: Status?) -> [Status.Wait] {
-    let names = Set(jobs.map(\.job))
-    return (written?.waits ?? []).filter { $0.manifest == nil && names.contains($0.job) }
+    let names = Set(jobs.map { ByteKey($0.job) })
+    return (written?.waits ?? []).filter { $0.manifest == nil && names.contains(ByteKey($0.job)) }
   }
 
   /// Records what the next start cancels.

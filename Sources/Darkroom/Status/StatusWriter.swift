@@ -123,7 +123,7 @@ final class StatusWriter {
     }
     (status.queued, status.queued_total) = jobs.table.queued(limit: Status.listLimit)
     status.queued_named = jobs.table.queuedNamed
-    let replaceable = Set(jobs.runs.values.compactMap(\.replaceableFile))
+    let replaceable = Set(jobs.runs.values.compactMap(\.replaceableFile).map(ByteKey.init))
     status.addQueuedForNextStart(jobs.table.queue.queuedForNextStart(limit: Status.listLimit), replaceable: replaceable)
     status.queued_cancelled = jobs.table.queue.queuedCancelled(limit: Status.listLimit)
     status.findQueuedOpen { open.contains(FileName($0)) }
@@ -258,6 +258,6 @@ extension JobRun {
   /// The name of its manifest, if another file of that name replaces it; nil when the run is ending, or its manifest is
   /// elsewhere.
   fileprivate var replaceableFile: String? {
-    known.unwanted == nil && isUnfinished && stage != .done ? file?.description : nil
+    known.unwanted == nil && isUnfinished && stage != .done ? file?.text : nil
   }
 }

@@ -1,11 +1,12 @@
 import Model
 import Scheduling
+import System
 
 /// Work that failed and is tried again: the reason, and the time of the next try. The wait grows with each failure in a row.
 struct Holds {
   enum Subject: Hashable {
     /// The planning of a job, by its name.
-    case planning(String)
+    case planning(ByteKey)
     /// The index of a run, by its run ID.
     case index(String)
     /// The end of a run: its last rows, its report, the removal of its manifest.
@@ -120,11 +121,11 @@ struct Holds {
 
   /// The jobs whose planning is held.
   var planning: [(job: String, hold: Hold)] {
-    holds.compactMap { subject, hold in if case .planning(let job) = subject { (job, hold) } else { nil } }
+    holds.compactMap { subject, hold in if case .planning(let job) = subject { (job.text, hold) } else { nil } }
   }
 
   /// Releases the planning of all jobs but these.
-  mutating func keepPlanning(of jobs: Set<String>) {
+  mutating func keepPlanning(of jobs: Set<ByteKey>) {
     holds = holds.filter { subject, _ in if case .planning(let job) = subject { jobs.contains(job) } else { true } }
   }
 

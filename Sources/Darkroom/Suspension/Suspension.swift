@@ -9,6 +9,7 @@ final class Suspension {
   var pauses = PauseTracker()
   private var locks: [Lock] = []
   private let outbox: OutboxFolder
+  private let staging: String
   private let state: StateFolder
   var memory: MemoryWatch
   var space: FreeSpace
@@ -20,11 +21,12 @@ final class Suspension {
   /// When the queues were last resumed, as `Clock.monotonicSeconds`; 0 before that.
   private(set) var resumedAt = 0.0
 
+  /// - Parameter staging: The path of the staging folder, relative to the outbox.
   init(
-    outbox: OutboxFolder, state: StateFolder, downloads: DownloadCache, minFree: Int,
+    outbox: OutboxFolder, staging: String, state: StateFolder, downloads: DownloadCache, minFree: Int,
     memory: MemoryWatch = MemoryWatch { MemoryReading() }
   ) {
-    (self.outbox, self.state, self.memory) = (outbox, state, memory)
+    (self.outbox, self.staging, self.state, self.memory) = (outbox, staging, state, memory)
     space = FreeSpace(outbox: outbox.path, state: state.path, minFree: minFree) { downloads.clear() }
   }
 
@@ -65,8 +67,7 @@ final class Suspension {
   /// Why want of space, or a failure of the machine, suspends the queues; nil when neither does.
   private func diskReason(_ now: Double) -> String? {
     let failure = failures.check(now: now) {
-      let staging = Folder.name(of: outbox.hidden) + "/" + outbox.stagingName(of: state)
-      return WriteProbe.failure(in: [(outbox.path, staging), (state.jobs, "")])
+      WriteProbe.failure(in: [(outbox.path, staging), (state.jobs, "")])
     }
     if let reason = failure ?? space.check() { return reason }
     return !space.awaitsRoom && now < failures.diskFullUntil ? "a write failed: no space left" : nil

@@ -76,8 +76,8 @@ struct Invocation {
   /// The operands as names of jobs. One may have several lines, as the quoted output of `add` has for several manifests.
   /// - Throws: `UsageError` unless all can be names of jobs.
   func jobNames() throws -> [String] {
-    let names = operands.flatMap { $0.contains("\n") ? $0.fields("\n").filter { !$0.isEmpty } : [$0] }
-    let wrong = names.first { $0.isEmpty || $0.hasPrefix(".") || $0.contains("/") || $0.contains("\0") }
+    let names = operands.flatMap { $0.has("\n") ? $0.fields("\n").filter { !$0.isEmpty } : [$0] }
+    let wrong = names.first { $0.isEmpty || $0.begins(with: ".") || $0.has("/") || $0.has("\0") }
     if let wrong { throw UsageError("\"\(wrong)\" is not the name of a job") }
     return names
   }
@@ -90,9 +90,9 @@ extension Settings {
     guard let name = jobName else { return nil }
     let refusal: String? =
       switch name {
-      case _ where name.hasPrefix("."): "it begins with a dot"
-      case _ where name.contains("/"): "it contains a slash"
-      case _ where name.contains("\0"): "it contains a null character"
+      case _ where name.begins(with: "."): "it begins with a dot"
+      case _ where name.has("/"): "it contains a slash"
+      case _ where name.has("\0"): "it contains a null character"
       case _ where name.utf8.count > InboxFile.jobNameLimit: "it is longer than \(InboxFile.jobNameLimit) bytes"
       case _ where InboxFile.isPage(job: name): "the outbox's page is called so"
       default:

@@ -1,4 +1,5 @@
 import Darkroom
+import System
 
 struct PauseCommand: Command {
   let name = "pause"
@@ -57,11 +58,11 @@ extension Invocation {
   func lockFile() throws -> LockFile {
     guard operands.count <= 1 else { throw UsageError("one name at most, not \(operands.count)") }
     let name = operands.first ?? "pause"
-    guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), name.utf8.count <= 250 else {
+    guard !name.isEmpty, !name.has("/"), !name.has("\0"), name.utf8.count <= 250 else {
       throw UsageError("\"\(name)\" is not a name for a lock in the inbox")
     }
     return LockFile(
       inbox: try settings.resolvedInbox(for: .dropping),
-      name: name.lowercased().hasSuffix(".lock") ? name : name + ".lock")
+      name: name.lowercased().ends(with: ".lock") ? name : name + ".lock")
   }
 }

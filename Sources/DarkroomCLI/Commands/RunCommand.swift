@@ -101,10 +101,9 @@ struct RunCommand: Command {
       let words = (job.map { ["--name", $0] } ?? []) + ["-"]
       lines.append("standard input was NOT accepted; \(reader), pipe it again into: \(command(words))")
     }
-    let folder = inbox.map { URL(fileURLWithPath: $0).resolvingSymlinksInPath().path }
     let files = invocation.operands.filter { $0 != "-" }
     func isDropped(_ file: String) -> Bool {
-      URL(fileURLWithPath: file).deletingLastPathComponent().resolvingSymlinksInPath().path == folder
+      inbox.map { (try? Folder.resolved(Folder.parent(of: file)))?.isIdentical(to: $0) } == true
     }
     let others = files.filter { !isDropped($0) }
     // A URL may have a password.

@@ -1,5 +1,6 @@
 import Darkroom
 import Imaging
+import System
 
 /// The candidates for the word at the cursor of a command line. The shells' scripts ask the program (`darkroom __complete`), so
 /// that an installed script never disagrees with it.
@@ -42,7 +43,7 @@ struct Completion {
     current = words.last ?? ""
     var rest = words.dropFirst().dropLast()
     while let word = rest.popFirst() {
-      if areOptionsEnded || word == "-" || !word.hasPrefix("-") {
+      if areOptionsEnded || word == "-" || !word.begins(with: "-") {
         operands.append(word)
       } else if word == "--" {
         areOptionsEnded = true
@@ -54,13 +55,13 @@ struct Completion {
           break
         }
         guard option.isPath, option.commands == nil else { continue }
-        let home = attached == nil && value.hasPrefix("~/") ? environment["HOME"] : nil
-        folderOptions.append(option.longName + "=" + (home.map { $0 + value.dropFirst() } ?? value))
+        let home = attached == nil && value.begins(with: "~/") ? environment["HOME"] : nil
+        folderOptions.append(option.longName + "=" + (home.map { $0 + value.dropping(bytesOf: "~") } ?? value))
       }
     }
     if valued == nil, !areOptionsEnded, case (let option, let value?)? = Self.option(in: current) {
       valued = option
-      optionPrefix = String(current.dropLast(value.count))
+      optionPrefix = current.dropping(bytesOfSuffix: value)
     } else {
       optionPrefix = ""
     }
@@ -68,14 +69,14 @@ struct Completion {
 
   /// The option that a word names, and the value that is attached to it.
   private static func option(in word: String) -> (Option, value: String?)? {
-    guard word.hasPrefix("--") else { return nil }
-    let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    return OptionTable.option(named: String(parts[0])).map { ($0, parts.count == 2 ? String(parts[1]) : nil) }
+    guard word.begins(with: "--") else { return nil }
+    let parts = word.dropping(bytesOf: "--").fields("=", most: 2, omittingEmpty: false)
+    return OptionTable.option(named: parts[0]).map { ($0, parts.count == 2 ? parts[1] : nil) }
   }
 
   var answer: Answer {
     if let valued { return answer(WordSyntax(usage: valued.valueName ?? "on|off")) }
-    if current.hasPrefix("-"), !areOptionsEnded { return .words(options) }
+    if current.begins(with: "-"), !areOptionsEnded { return .words(options) }
     guard let name = operands.first else { return .words(commandNames) }
     guard let command = commands.first(where: { $0.name == name }) else { return .words([]) }
     if command.operands.isEmpty { return .words(options) }
@@ -137,12 +138,15 @@ struct Completion {
       let settings = try? Settings(Arguments(folderOptions), environment: environment, isOnlyLooking: true)
     else { return [] }
     let known = KnownNames(inbox: settings.inbox.path, outbox: settings.outbox.path)
-    return switch operands.first {
-    case "cancel", "wait": known.openJobs
-    case "retry": known.endedJobs
-    case "resume": known.locks
-    default: []
-    }
+    let names =
+      switch operands.first {
+      case "cancel", "wait": known.openJobs
+      case "retry": known.endedJobs
+      case "resume": known.locks
+      default: [String]()
+      }
+    // Before two dashes it would be taken for an option.
+    return areOptionsEnded ? names : names.filter { !$0.begins(with: "-") }
   }
 }
 

@@ -1,3 +1,5 @@
+import System
+
 /// A command line up to the cursor, split into words by the shell's rules, without expansions.
 struct TypedLine: Equatable {
   /// The words without their quotes. The last is the one at the cursor; it may be empty.
@@ -47,20 +49,23 @@ struct TypedLine: Equatable {
   func replacement(_ word: String, isOpen: Bool) -> String {
     let end = String(word.dropFirst(keptCount))
     switch quote {
-    case "'": return end.replacing("'", with: "'\\''")
-    case "\"": return Self.escaped(end) { "\\\"$`".contains($0) }
+    case "'": return end.replacing(every: "'", with: "'\\''")
+    case "\"": return Self.escaped(end) { "\\\"$`".unicodeScalars.contains($0) }
     default:
-      let needsEscapes = words[words.count - 1].dropFirst(keptCount).contains(where: Self.isSpecial)
+      let needsEscapes = words[words.count - 1].dropFirst(keptCount).unicodeScalars.contains(where: Self.isSpecial)
       return isOpen && !needsEscapes ? "'" + end : Self.escaped(end, where: Self.isSpecial)
     }
   }
 
-  private static func escaped(_ text: String, where isSpecial: (Character) -> Bool) -> String {
-    text.map { isSpecial($0) ? "\\\($0)" : String($0) }.joined()
+  private static func escaped(_ text: String, where isSpecial: (Unicode.Scalar) -> Bool) -> String {
+    text.unicodeScalars.map { isSpecial($0) ? "\\\($0)" : String($0) }.joined()
   }
 
-  private static func isSpecial(_ character: Character) -> Bool {
-    character.isASCII && !character.isLetter && !character.isNumber && !"-_./,:=@%+".contains(character)
+  private static func isSpecial(_ character: Unicode.Scalar) -> Bool {
+    switch character {
+    case "a"..."z", "A"..."Z", "0"..."9": false
+    default: character.isASCII && !"-_./,:=@%+".unicodeScalars.contains(character)
+    }
   }
 }
 
@@ -89,10 +94,10 @@ extension Completion {
   private func text(_ candidate: Candidate, _ line: TypedLine, in shell: Shell) -> String? {
     switch shell {
     case .bash:
-      return candidate.word.hasPrefix(current) ? line.replacement(candidate.word, isOpen: candidate.isOpen) : nil
+      return candidate.word.begins(with: current) ? line.replacement(candidate.word, isOpen: candidate.isOpen) : nil
     case .zsh:
-      let value = String(candidate.word.dropFirst(optionPrefix.count))
-      let escaped = value.replacing("\\", with: "\\\\").replacing(":", with: "\\:")
+      let value = candidate.word.dropping(bytesOf: optionPrefix)
+      let escaped = value.replacing(every: "\\", with: "\\\\").replacing(every: ":", with: "\\:")
       return candidate.summary.isEmpty ? escaped : escaped + ":" + candidate.summary
     case .fish:
       return candidate.word + "\t" + candidate.summary

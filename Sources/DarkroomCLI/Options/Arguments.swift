@@ -28,10 +28,10 @@ struct Arguments: Equatable {
       if word == "--" {
         operands += words
         break
-      } else if word.hasPrefix("--") {
-        try parseLong(word.dropFirst(2), &words)
-      } else if word.hasPrefix("-"), word != "-" {
-        for letter in word.dropFirst() { try parseShort(letter, of: word) }
+      } else if word.begins(with: "--") {
+        try parseLong(word.dropping(bytesOf: "--"), &words)
+      } else if word.begins(with: "-"), word != "-" {
+        for letter in word.dropping(bytesOf: "-") { try parseShort(letter, of: word) }
       } else if command == nil {
         command = word
       } else {
@@ -56,22 +56,22 @@ struct Arguments: Equatable {
     var (operands, rest): ([String], ArraySlice<String>) = ([], words[...])
     while let word = rest.popFirst() {
       if word == "--" { return operands + rest }
-      if word == "-" || !word.hasPrefix("-") {
+      if word == "-" || !word.begins(with: "-") {
         operands.append(word)
-      } else if OptionTable.option(named: String(word.dropFirst(2)))?.valueName != nil {
+      } else if OptionTable.option(named: word.dropping(bytesOf: "--"))?.valueName != nil {
         _ = rest.popFirst()
       }
     }
     return operands
   }
 
-  private mutating func parseLong(_ word: Substring, _ rest: inout ArraySlice<String>) throws {
-    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-    let name = String(parts.first ?? "")
+  private mutating func parseLong(_ word: String, _ rest: inout ArraySlice<String>) throws {
+    let parts = word.fields("=", most: 2, omittingEmpty: false)
+    let name = parts[0]
     if name == "help" { return wantsHelp = true }
     if name == "version" { return wantsVersion = true }
     guard let option = OptionTable.option(named: name) else { throw Self.unknown("--" + name) }
-    let attached = parts.count == 2 ? String(parts[1]) : nil
+    let attached = parts.count == 2 ? parts[1] : nil
     guard let valueName = option.valueName else {
       return options.append(Given(name: name, value: attached ?? "1"))
     }

@@ -85,9 +85,9 @@ struct ConfigFile {
 
   /// The full path of a file that the configuration names: relative paths are relative to the folder of the file.
   static func resolved(_ path: String, in file: String) -> String {
-    if path.hasPrefix("/") { return path }
+    if path.begins(with: "/") { return path }
     let current = FileManager.default.currentDirectoryPath
-    let folder = ((file.hasPrefix("/") ? file : current + "/" + file) as NSString).deletingLastPathComponent
+    let folder = Folder.parent(of: file.begins(with: "/") ? file : current + "/" + file)
     return (folder == "/" ? "" : folder) + "/" + path
   }
 

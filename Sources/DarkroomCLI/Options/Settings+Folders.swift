@@ -158,10 +158,10 @@ extension Settings {
     }
     for (folder, kind) in [
       (configuration.inbox, "inbox"), (configuration.outbox, "outbox"), (configuration.state, "state folder"),
-    ] where file.hasPrefix(folder == "/" ? "/" : folder + "/") {
+    ] where Folder.path(file, in: folder) != nil {
       throw UsageError("\(name) must not lie in the \(kind): \(file)")
     }
-    if file.hasSuffix("/") || (try? FileStatus(of: file)).map({ $0.kind != .file }) == true
+    if file.ends(with: "/") || (try? FileStatus(of: file)).map({ $0.kind != .file }) == true
       || !MetricsFile.mayReplace(file)
     {
       throw UsageError("\(name) must name a new file, or one that \(name) has written; \(path) is something else")
@@ -173,7 +173,7 @@ extension Settings {
   /// - Throws: `StopError.missing` unless it is a file that this user may execute.
   private func program(_ path: String) throws -> String {
     let name = origins["exec"] ?? "--exec"
-    let file = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+    let file = path.begins(with: "/") ? path : FileManager.default.currentDirectoryPath + "/" + path
     do {
       guard try FileStatus(of: Folder.resolved(file)).kind == .file else {
         throw StopError.missing("\(name): \(path) is not a program")

@@ -1,6 +1,7 @@
 import Darkroom
 import Foundation
 import Model
+import System
 
 /// The summary at the end of `run`: the failures and their remedies, where the results are, and how to try again. It covers
 /// the runs that have ended, and the rows of this process.
@@ -15,14 +16,14 @@ struct ClosingSummary {
     let advice: String?
 
     /// The job's folder, as the report's path names it.
-    var folder: String { (report as NSString).deletingLastPathComponent }
+    var folder: String { Folder.parent(of: report) }
   }
 
   /// Whether the jobs are shards of one: no command tries one of them again, and their reports are not the job's.
   private let areShards: Bool
 
   /// By job.
-  private var failures: [String: FailureCounts] = [:]
+  private var failures: [ByteKey: FailureCounts] = [:]
   private var jobs: [Job] = []
   /// The number of jobs that may be tried again.
   private var retries = 0
@@ -40,17 +41,17 @@ struct ClosingSummary {
   mutating func add(_ event: Event) {
     switch event {
     case .entryEnded(let job, let row, _):
-      if row.failure != nil { failures[job, default: FailureCounts()].add(row) }
+      if row.failure != nil { failures[ByteKey(job), default: FailureCounts()].add(row) }
     case .jobEnded(let summary) where summary.isLast:
       let hasFailed = summary.state != .succeeded && !summary.isAccepted
       if !summary.earlierFailures.isEmpty {
-        failures[summary.job, default: FailureCounts()].add(summary.earlierFailures)
+        failures[ByteKey(summary.job), default: FailureCounts()].add(summary.earlierFailures)
       }
       // Those of a run whose report an earlier process has written are not known.
-      let mayPass = failures[summary.job]?.hasRetryable ?? true
+      let mayPass = failures[ByteKey(summary.job)]?.hasRetryable ?? true
       let mayRetry = hasFailed && summary.state != .rejected && mayPass
       if areShards { return }
-      if !hasFailed { failures[summary.job] = nil }
+      if !hasFailed { failures[ByteKey(summary.job)] = nil }
       if mayRetry { retries += 1 }
       // Other jobs are listed if there are few.
       guard jobs.count(where: { $0.mayRetry == mayRetry }) <= Self.maxJobs else { return }
@@ -78,7 +79,7 @@ struct ClosingSummary {
     var lines = failureLines(isForPerson, hasExamples)
     lines += jobs.filter(\.mayRetry).prefix(Self.maxJobs).map { job in
       // After two dashes, a name cannot be taken for an option.
-      let words = ["darkroom", "retry"] + options + (job.name.hasPrefix("-") ? ["--", job.name] : [job.name])
+      let words = ["darkroom", "retry"] + options + (job.name.begins(with: "-") ? ["--", job.name] : [job.name])
       return Line(text: "to try again: " + words.map(\.shellQuoted).joined(separator: " "), isForCopying: true)
     }
     if retries > Self.maxJobs { lines.append("to try again: and so on, for each of \(retries) jobs") }
@@ -110,9 +111,7 @@ struct ClosingSummary {
     guard shown.count <= Self.maxJobs else { return [] }
     return shown.flatMap { job in
       let (images, gallery) = (job.folder + "/images", job.folder + "/index.html")
-      func short(_ path: String) -> String {
-        path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : path
-      }
+      func short(_ path: String) -> String { Folder.path(path, in: folder) ?? path }
       let locations = [
         exists(images) ? "results in \(short(images))" : nil, exists(gallery) ? "gallery \(short(gallery))" : nil,
       ].compactMap { $0 }
@@ -133,12 +132,17 @@ struct ClosingSummary {
 }
 
 extension String {
+  /// As a word for a shell: in quotes if it has anything but letters and digits of ASCII and common punctuation. So names that look
+  /// the same, such as ü in its two spellings, are quoted alike.
   var shellQuoted: String {
     let isPlain =
       !isEmpty
-      && unicodeScalars.allSatisfy {
-        $0.properties.isAlphabetic || ("0"..."9").contains($0) || "_./@%+=:,-".unicodeScalars.contains($0)
+      && utf8.allSatisfy { byte in
+        switch UnicodeScalar(byte) {
+        case "a"..."z", "A"..."Z", "0"..."9": true
+        default: "_./@%+=:,-".utf8.contains(byte)
+        }
       }
-    return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+    return isPlain ? self : "'" + replacing(every: "'", with: "'\\''") + "'"
   }
 }

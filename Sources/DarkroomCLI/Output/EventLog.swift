@@ -17,7 +17,7 @@ struct EventLog {
   var hasSummary = false
 
   /// The first new failure of each live job, with its code.
-  private var newFailures: [String: String] = [:]
+  private var newFailures: [ByteKey: String] = [:]
 
   init(verbosity: Settings.Verbosity, hasReportPaths: Bool) {
     (self.verbosity, self.hasReportPaths) = (verbosity, hasReportPaths)
@@ -153,7 +153,9 @@ struct EventLog {
 
   private mutating func lines(for row: ReportRow, of job: String, _ event: String) -> [LogLine] {
     if let failure = row.failure, let reason = row.reason {
-      if failure.runs ?? 1 == 1, newFailures[job] == nil { newFailures[job] = "\(row.title), \(failure.code)" }
+      if failure.runs ?? 1 == 1, newFailures[ByteKey(job)] == nil {
+        newFailures[ByteKey(job)] = "\(row.title), \(failure.code)"
+      }
       return [LogLine(.warning, event: event, job: job, entry: row.title, code: failure.code, reason)]
     }
     // There may be many.
@@ -191,7 +193,7 @@ struct EventLog {
       lines.append(LogLine(.info, from: .normal, event: event, job: summary.job, message))
     }
     if summary.state != .rejected { lines.append(counts(of: summary, event)) }
-    if !summary.isRejectedReplacement { newFailures[summary.job] = nil }
+    if !summary.isRejectedReplacement { newFailures[ByteKey(summary.job)] = nil }
     return lines
   }
 
@@ -219,7 +221,7 @@ struct EventLog {
     // Failures that an earlier process found are not known here.
     let hasLine = summary.counts.failed == 1 && (verbosity != .quiet || hasSummary)
     let isOnly = (summary.sinceLast?.failedNew ?? summary.counts.failed) == 1
-    let only = isOnly && !hasLine ? newFailures[summary.job] : nil
+    let only = isOnly && !hasLine ? newFailures[ByteKey(summary.job)] : nil
     guard let since = summary.sinceLast else { return only.map { " (\($0))" } ?? "" }
     let failed =
       switch (since.failedNew, since.failedAgain) {

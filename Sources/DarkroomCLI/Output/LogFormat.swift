@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import System
 
 /// The form of the log's lines.
 enum LogFormat: String, CaseIterable, Sendable {
@@ -28,7 +29,7 @@ enum LogFormat: String, CaseIterable, Sendable {
     let given = words.prefix { $0 != "--" }.enumerated().compactMap { index, word in
       word == option
         ? words.dropFirst(index + 1).first
-        : word.hasPrefix(option + "=") ? String(word.dropFirst(option.count + 1)) : nil
+        : word.begins(with: option + "=") ? word.dropping(bytesOf: option + "=") : nil
     }
     return (given.last ?? environment["DARKROOM_LOG_FORMAT"]).flatMap(LogFormat.init)
   }

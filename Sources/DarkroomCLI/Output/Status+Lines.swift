@@ -10,7 +10,7 @@ extension Status {
     lines += jobs.map { "job \($0.job): " + (process == nil ? $0.rest : $0.progress) }
     lines += waitLines + unknownLines + queueLines + hostLines + noticeLines
     let notes = queuedNotes
-    lines += queued.map { "queued: \($0)" + (notes[$0] ?? "") }
+    lines += queued.map { "queued: \($0)" + (notes[ByteKey($0)] ?? "") }
     if queued_total > queued.count { lines.append("queued: \(queued_total - queued.count) more") }
     lines += waitsForDeferred
     lines += pauseLines { $0 } + ignoredLines
@@ -20,7 +20,7 @@ extension Status {
     if let total = finished_total, total > finished.count {
       lines.append("ended: \(total - finished.count) more, see --all")
     }
-    return lines
+    return lines.map(\.visible)
   }
 
   var heading: [String] {
@@ -44,9 +44,9 @@ extension Status {
 
   var waitLines: [String] {
     let waits = waits ?? []
-    let open = Set(jobs.map(\.job))
+    let open = Set(jobs.map { ByteKey($0.job) })
     var lines = waits.map { wait in
-      let hasEnded = wait.manifest != nil && !open.contains(wait.job)
+      let hasEnded = wait.manifest != nil && !open.contains(ByteKey(wait.job))
       let state = wait.missing_options != nil ? "waits" : hasEnded ? "has ended" : "is in trouble, and tried again"
       return "job \(wait.job) \(state): \(wait.why)"
     }
@@ -72,12 +72,13 @@ extension Status {
   }
 
   /// Notes about queued manifests, after a comma, by their files.
-  var queuedNotes: [String: String] {
-    let behind = Dictionary((queued_behind ?? []).map { ($0.file, $0) }, uniquingKeysWith: { first, _ in first })
-    let open = Set(queued_open ?? [])
-    let cancelled = Set(queued_cancelled ?? [])
-    let next = Set(queued_next_start ?? [])
-    let notes = queued.map { file in
+  var queuedNotes: [ByteKey: String] {
+    let behind = Dictionary(
+      (queued_behind ?? []).map { (ByteKey($0.file), $0) }, uniquingKeysWith: { first, _ in first })
+    let open = Set((queued_open ?? []).map(ByteKey.init))
+    let cancelled = Set((queued_cancelled ?? []).map(ByteKey.init))
+    let next = Set((queued_next_start ?? []).map(ByteKey.init))
+    let notes = queued.map(ByteKey.init).map { file in
       let note =
         (behind[file].map(\.text) ?? "") + (open.contains(file) ? ", which some process has open for writing" : "")
         + (next.contains(file) ? ", waits for the next start" : "")

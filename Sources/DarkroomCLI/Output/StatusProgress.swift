@@ -1,13 +1,14 @@
 import Darkroom
 import Foundation
 import Model
+import System
 
 /// The progress of live jobs, with the numbers of the status, which `status` and the gallery show as well.
 struct StatusProgress: ProgressSource {
   private var status: Status?
 
   /// The jobs that are waited for; nil for all.
-  private var open: Set<String>?
+  private var open: Set<ByteKey>?
   private var held: [String: Date] = [:]
   private var began: Double?
   private var window = ByteRateWindow()
@@ -15,7 +16,7 @@ struct StatusProgress: ProgressSource {
   /// - Parameter open: The jobs that are waited for. Default: all that are live.
   mutating func update(_ status: Status, open: [String]? = nil) {
     if status.pauses != self.status?.pauses { window.reset() }
-    (self.status, self.open) = (status, open.map(Set.init))
+    (self.status, self.open) = (status, open.map { Set($0.map(ByteKey.init)) })
     let hosts = live.flatMap { $0.held_hosts ?? [] }.compactMap { host in
       (try? Date(host.until, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
         .map { (host.host, $0) }
@@ -25,14 +26,16 @@ struct StatusProgress: ProgressSource {
 
   /// One run of each job: the one that goes on, if a later one is being planned or it has replaced an earlier one.
   private var live: [Status.Job] {
-    guard let jobs = status?.jobs.filter({ open?.contains($0.job) ?? true }) else { return [] }
-    var names = Set<String>()
-    return (jobs.filter { !$0.isReplaced } + jobs.filter(\.isReplaced)).filter { names.insert($0.job).inserted }
+    guard let jobs = status?.jobs.filter({ open?.contains(ByteKey($0.job)) ?? true }) else { return [] }
+    var names = Set<ByteKey>()
+    return (jobs.filter { !$0.isReplaced } + jobs.filter(\.isReplaced)).filter {
+      names.insert(ByteKey($0.job)).inserted
+    }
   }
 
   mutating func snapshot(at now: Double) -> ProgressSnapshot? {
     let live = live
-    guard let status, !(open ?? Set(live.map(\.job))).isEmpty else {
+    guard let status, !(open ?? Set(live.map { ByteKey($0.job) })).isEmpty else {
       began = nil
       window.reset()
       return nil
@@ -41,8 +44,8 @@ struct StatusProgress: ProgressSource {
     began = start
     var snapshot = ProgressSnapshot()
     snapshot.jobs = live.map(ProgressSnapshot.Job.init)
-    let waiting = (open ?? []).subtracting(live.map(\.job)).sorted()
-    snapshot.jobs += waiting.map { .init(name: $0, note: "waiting") }
+    let waiting = (open ?? []).subtracting(live.map { ByteKey($0.job) }).sorted()
+    snapshot.jobs += waiting.map { .init(name: $0.text, note: "waiting") }
     snapshot.total = snapshot.jobs.reduce(0) { $0 + ($1.total ?? 0) }
     snapshot.ended = snapshot.jobs.reduce(0) { $0 + $1.ended }
     snapshot.failed = snapshot.jobs.reduce(0) { $0 + $1.failed }

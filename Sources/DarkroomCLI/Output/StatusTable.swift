@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import System
 
 /// A status for a person at a terminal: a table of the jobs, and the rest below it. Each line fits the width.
 struct StatusTable {
@@ -69,7 +70,9 @@ struct StatusTable {
     let notes = status.queuedNotes
     return (live + waiting).map { row($0, isRunning) }
       + status.queued.map { file in
-        Row(name: file.visible, state: StyledText("queued"), note: String((notes[file] ?? "").trimmingPrefix(", ")))
+        Row(
+          name: file.visible, state: StyledText("queued"),
+          note: String((notes[ByteKey(file)] ?? "").trimmingPrefix(", ")))
       }
       + (status.finished ?? []).map(row)
   }

@@ -37,7 +37,7 @@ package struct Pruning: @unchecked Sendable {  // the index has one owner at a t
   /// Removes an empty folder beneath that of its kind, such as `images`, and those around it that become empty.
   private func removeIfEmpty(_ path: String) {
     var path = path
-    while path.contains("/") {
+    while path.has("/") {
       let parent = Folder.parent(of: path)
       guard let folder = try? run.folder.open(parent) else { return }
       folder.removeIfEmpty(Folder.name(of: path))
@@ -104,7 +104,7 @@ extension Entry {
 }
 
 extension String {
-  fileprivate var withoutExtension: String { lastIndex(of: ".").map { String(self[..<$0]) } ?? self }
+  fileprivate var withoutExtension: String { cut(atLast: ".")?.before ?? self }
 }
 
 extension ReportRow {
@@ -117,10 +117,9 @@ extension ReportRow {
 
   private func originalName(for output: Output) -> String {
     let suffix = source?.picture?.format.fileExtension
-    let image = output.file.drop { $0 != "/" }.dropFirst()
-    var name = image.lastIndex(of: ".").map { image[..<$0] } ?? image
-    if let variant, name.hasSuffix("." + variant) { name = name.dropLast(variant.count + 1) }
-    return suffix.map { JobFolder.path(of: .original, String(name), extension: $0) }
+    var name = (Folder.path(output.file, in: Artifact.Kind.result.folder) ?? output.file).withoutExtension
+    if let variant, name.ends(with: "." + variant) { name = name.dropping(bytesOfSuffix: "." + variant) }
+    return suffix.map { JobFolder.path(of: .original, name, extension: $0) }
       ?? Artifact.Kind.original.folder + "/" + name
   }
 }

@@ -8,6 +8,9 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
 
   package static let none = Recipe(filters: [])
 
+  /// The most bytes of a text.
+  static let maxLength = 64 << 10
+
   private init(filters: [any FilterFunction]) {
     self.filters = filters
     description =
@@ -27,6 +30,9 @@ package struct Recipe: Sendable, Hashable, CustomStringConvertible {
   init(
     parsing text: String, names: @escaping () -> [String], named: (String) throws(RecipeError) -> Recipe?
   ) throws(RecipeError) {
+    guard text.utf8.count <= Self.maxLength else {
+      throw RecipeError("a recipe may have \(Self.maxLength) bytes; this one has \(text.utf8.count)", at: 0)
+    }
     var parser = try RecipeParser(text, recipeNames: names)
     self.init(filters: try parser.parse(named))
   }

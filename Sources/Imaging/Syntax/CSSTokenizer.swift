@@ -36,10 +36,7 @@ struct CSSTokenizer {
     case UInt8(ascii: ")"):
       position += 1
       return .rightParenthesis
-    default:
-      let character = String(decoding: bytes[position...], as: UTF8.self).first ?? "\u{FFFD}"
-      position = min(position + character.utf8.count, bytes.count)
-      return .delimiter(character)
+    default: return .delimiter(consumeScalar())
     }
   }
 
@@ -98,9 +95,14 @@ struct CSSTokenizer {
       return Character(UnicodeScalar(value).flatMap { $0 == "\0" ? nil : $0 } ?? "\u{FFFD}")
     }
     guard let byte = peek(), !isNewline(byte) else { throw RecipeError("nothing follows the escape \\", at: start) }
-    let character = String(decoding: bytes[position...], as: UTF8.self).first ?? "\u{FFFD}"
-    position = min(position + character.utf8.count, bytes.count)
-    return character
+    return consumeScalar()
+  }
+
+  /// Consumes one code point (§ 4.3.1).
+  private mutating func consumeScalar() -> Character {
+    let scalar = String(decoding: bytes[position...].prefix(4), as: UTF8.self).unicodeScalars.first ?? "\u{FFFD}"
+    position = min(position + scalar.utf8.count, bytes.count)
+    return Character(scalar)
   }
 
   private mutating func skipBlanks() throws(RecipeError) {

@@ -30,7 +30,7 @@ package struct ManifestFile {
   /// Whether a name or an extension is that of a gzip file.
   package static func isCompressed(_ name: some StringProtocol) -> Bool {
     let name = name.lowercased()
-    return name == "gz" || name.hasSuffix(".gz")
+    return name == "gz" || name.ends(with: ".gz")
   }
 
   /// All bytes, without a UTF-8 byte-order mark.

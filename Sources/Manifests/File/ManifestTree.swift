@@ -92,8 +92,8 @@ struct ManifestTree {
   private func mayBeEntry(_ value: JSONValue) -> Bool {
     guard let text = value.string else { return fields.principalValue(of: value) != nil }
     if text.contains("://") { return true }
-    let suffix = NSString(string: text).pathExtension
-    return !text.contains("(") && (text.contains("/") || !suffix.isEmpty && suffix.allSatisfy(\.isLetter))
+    let suffix = ManifestFormats.fileExtension(of: text) ?? ""
+    return !text.has("(") && (text.has("/") || !suffix.isEmpty && suffix.allSatisfy(\.isLetter))
   }
 
   /// Whether the value of `defaults` belongs to an envelope, and is not an entry of that name.
@@ -119,6 +119,31 @@ struct ManifestTree {
       "this is one entry, not a dictionary of entries: put it into a list, [{\(keys)}]. Entries that have the names of "
       + "fields need a list, too, with the field \"name\""
     throw ManifestProblem(.wrongType, message, at: path.isEmpty ? .keyPath([fields.principal]) : .keyPath(path))
+  }
+
+  /// The names of entries that other shapes of a manifest have as keys, in lower case, and those shapes.
+  private var shapes: [(keys: Set<String>, shape: String)] {
+    let url = fields.principal
+    return [
+      (
+        ["source", "sources"],
+        "a list elsewhere is {\"source\": …}, beside which only \"defaults\" and fields of a request may be"
+      ),
+      ([url, url + "s"], "a single entry needs a list around it, [{\"\(url)\": …}]"),
+      (["default", "defaults", "entries"], "defaults and entries are {\"defaults\": {…}, \"entries\": […]}"),
+    ]
+  }
+
+  /// The warning for a dictionary of entries of which one has the name of a key of another shape, perhaps because another key is
+  /// misspelt.
+  private func misplacedField(_ members: [JSONValue.Member], at path: [String]) -> ManifestWarning? {
+    for (keys, shape) in shapes {
+      let found = members.first { $0.key.utf8.count <= 8 && keys.contains($0.key.lowercased()) }
+      guard let key = found?.key else { continue }
+      let message = "an entry has the name \"\(key)\", since this is a dictionary of names and URLs; \(shape)"
+      return ManifestWarning(.misplacedField, message, at: .keyPath(path + [key]))
+    }
+    return nil
   }
 
   /// Whether a key is the principal field, except for case, blanks, `-` and `_`. Most keys are longer.
@@ -147,6 +172,7 @@ struct ManifestTree {
     switch value {
     case .object(let members):
       try checkIsNoEntry(members, at: path)
+      if let warning = misplacedField(members, at: path) { try yield(.warning(warning)) }
       // Cameras write file names that begin with "_", so only this key is a comment.
       for member in members where member.key != "_comment" {
         try yield(.entry(fields.canonical(member.value), key: member.key, location: .keyPath(path + [member.key])))

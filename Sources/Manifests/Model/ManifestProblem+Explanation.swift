@@ -5,7 +5,7 @@ extension ManifestProblem.Code {
     case .syntax:
       "not well-formed; also a key, a field or a column that occurs twice (the message says where the first is), "
         + "an empty `.json` or `.plist`, a row with too many or too few cells, damaged gzip, a file of another kind, such as "
-        + "a spreadsheet or an HTML page"
+        + "a spreadsheet or an HTML page; or the program ended four times while it read it"
     case .encoding:
       "not UTF-8; tables and text lists may also be Windows-1252 as a whole, tables UTF-16 with a byte-order mark"
     case .tooLarge:

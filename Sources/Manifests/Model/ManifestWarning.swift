@@ -4,6 +4,8 @@ package struct ManifestWarning: Sendable, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable, CaseIterable {
     /// A column that is not a field but nearly has the name of one.
     case unknownColumn = "unknown-column"
+    /// An entry has the name of a field of the manifest or of entries, which it may have been meant to be.
+    case misplacedField = "misplaced-field"
     /// The file is not UTF-8, and was read in another encoding.
     case encoding
     /// A name that other systems cannot store was replaced by one that is taken, and so got a number; or a derived name of the

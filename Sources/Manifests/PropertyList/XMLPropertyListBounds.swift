@@ -2,8 +2,8 @@ import Foundation
 import JSON
 import System
 
-/// Checks the tags of an XML property list before Foundation reads it: how deep arrays and dictionaries are nested, since its
-/// parser is recursive and crashes at ten thousand levels; how many elements there are; whether a key occurs twice in a dictionary,
+/// Checks the tags of an XML property list before Foundation reads it: how deep arrays, dictionaries and lists themselves are nested,
+/// since its parser is recursive and crashes at ten thousand levels; how many elements there are; whether a key occurs twice in a dictionary,
 /// since it silently takes the last; and whether something follows the list, which it ignores. Other errors are left to Foundation.
 struct XMLPropertyListBounds {
   /// Encodings in which a tag looks as it does in ASCII.
@@ -17,6 +17,9 @@ struct XMLPropertyListBounds {
 
   /// The number of opening tags so far, without keys.
   private var elements = 0
+
+  /// Whether the list itself has been opened.
+  private var hasBegun = false
 
   /// The keys that occur twice, at most as many as are reported.
   private var duplicates: [(key: String, offset: Int, first: Int)] = []
@@ -98,6 +101,13 @@ struct XMLPropertyListBounds {
     }
     if !isHere("</"), !isHere("<!"), !isOpening("<key") { elements += 1 }
     guard elements <= ManifestFile.valueLimit else { throw ManifestFile.tooManyValues }
+    if isOpening("<plist") {
+      guard !hasBegun else {
+        let line = lines(of: [tag])[tag] ?? 1
+        throw ManifestProblem(.syntax, "there is a property list in the property list", at: .line(line))
+      }
+      hasBegun = true
+    }
     let isEmpty = bytes[end - 1] == UInt8(ascii: "/")
     if isHere("</array") || isHere("</dict") {
       _ = containers.popLast()

@@ -41,7 +41,7 @@ package struct EarlierResults: Sendable {
   /// The path of an entry's original with the bytes of a source, if it is where it was delivered, and unchanged.
   func original(of entry: Entry, sha256: String) -> String? {
     let stem = JobFolder.path(of: .original, entry.lineName, extension: "")
-    return outputs.lazy.map(\.target).first { $0.hasPrefix(stem) && self.hasUntouched($0, sha256: sha256) }
+    return outputs.lazy.map(\.target).first { $0.begins(with: stem) && self.hasUntouched($0, sha256: sha256) }
   }
 
   /// Whether an original has the identity with which it was delivered. Unlike `hasOriginal`, it reads no file.

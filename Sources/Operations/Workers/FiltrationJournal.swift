@@ -3,17 +3,21 @@ import Imaging
 import Model
 import System
 
-/// A journal of the entries that are being filtered, written before each filtration, so that the next start knows which
-/// entries may have crashed the process.
+/// A journal of the entries that are being filtered, and of the manifests that are being read, written before that begins, so that
+/// the next start knows which may have crashed the process.
 ///
-/// The file has a slot for each running filtration. It is not synced, since it only has to outlive the process. An
-/// entry that was being filtered at three crashes of the program, without a completed filtration in between, is a
-/// suspect: it is filtered while nothing else is. When the program crashes again, the entry fails.
+/// The file has a slot for each of them. It is not synced, since it only has to outlive the process. An entry that was being filtered at
+/// three crashes of the program, without a completed filtration in between, is a suspect: it is filtered while nothing else is. When the
+/// program crashes again, the entry fails. The same applies to a manifest, which is then rejected.
 package final class FiltrationJournal: @unchecked Sendable {  // all state is guarded by `changed`
-  /// An entry of a run.
+  /// An entry of a run, or its manifest.
   struct Key: Hashable, Sendable {
     let runID: String
+
+    /// The entry's position; -1 for the manifest.
     let position: Int
+
+    static func manifest(of runID: String) -> Key { Key(runID: runID, position: -1) }
 
     /// The text in the files.
     var text: String { "\(runID) \(position)" }
@@ -28,7 +32,7 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
   }
 
   /// The number of crashes after which an entry is a suspect.
-  static let suspectAfter = 3
+  package static let suspectAfter = 3
 
   /// The file with the slots. The first slot names the process, the others the entries.
   static let slotsName = "filtrations"
@@ -123,7 +127,8 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
   package func suspects(of runID: String) -> [Int] {
     changed.lock()
     defer { changed.unlock() }
-    return crashes.filter { $0.key.runID == runID && $0.value == Self.suspectAfter }.map(\.key.position).sorted()
+    let suspects = crashes.filter { $0.key.runID == runID && $0.key.position >= 0 && $0.value == Self.suspectAfter }
+    return suspects.map(\.key.position).sorted()
   }
 
   private func count(of key: Key) -> Int {
@@ -141,6 +146,31 @@ package final class FiltrationJournal: @unchecked Sendable {  // all state is gu
       changed.unlock()
       // After an error the entry is counted again at most.
       try? Self.write(crashes, countedProcess, in: folder)
+    }
+  }
+
+  // MARK: Manifests
+
+  /// Reads the manifest of a run, which is recorded meanwhile. Waits while a suspect is being filtered or read.
+  /// - Returns: nil when the program has crashed too often while it read the manifest, also alone.
+  /// - Throws: The errors of `read`; `CancellationError` soon after `isCancelled` returns true.
+  package func reading<Result>(
+    manifestOf runID: String, isCancelled: () -> Bool, _ read: () throws -> Result
+  ) throws -> Result? {
+    let slot: Int
+    do throws(ImagingError) {
+      slot = try enter(.manifest(of: runID), isCancelled: isCancelled)
+    } catch {
+      if error.code == .cancelled { throw CancellationError() }
+      return nil
+    }
+    var hasEnded = true
+    defer { leave(slot, hasEnded: hasEnded) }
+    do {
+      return try read()
+    } catch is CancellationError {
+      hasEnded = false
+      throw CancellationError()
     }
   }
 

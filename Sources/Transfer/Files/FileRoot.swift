@@ -87,12 +87,12 @@ struct FileRoot {
     guard let real = Self.link("/proc/self/fd/\(descriptor)"), let root = try? Folder.resolved(path) else {
       throw Self.notFound("\(shown) or the file root \(path) cannot be resolved", errno)
     }
-    func isBeneath(_ folder: String) -> Bool { real.utf8.starts(with: (folder == "/" ? folder : folder + "/").utf8) }
-    guard real == root || isBeneath(root) else {
+    func lies(in folder: String) -> Bool { Folder.path(real, in: folder) != nil }
+    guard lies(in: root) else {
       throw TransferError(.addressNotAllowed, "\(shown) does not lie beneath --file-root \(path)")
     }
     // A missing folder has no files.
-    for folder in refused where (try? Folder.resolved(folder)).map(isBeneath) == true {
+    for folder in refused where (try? Folder.resolved(folder)).map(lies) == true {
       throw TransferError(
         .addressNotAllowed, "\(shown) lies in \(folder), a folder of this program, and forms may not send its files")
     }

@@ -67,7 +67,7 @@ package struct FolderSource: Sendable, Equatable {
   }
 
   fileprivate static func isFolder(_ path: String) -> Bool {
-    path.utf8.last == UInt8(ascii: "/") || path == "." || path.hasSuffix("/.")
+    path.utf8.last == UInt8(ascii: "/") || path == "." || path.ends(with: "/.")
   }
 
   /// The folder that all folders are or lie in.
@@ -75,7 +75,7 @@ package struct FolderSource: Sendable, Equatable {
     guard var shared = folders.first?.fields("/", omittingEmpty: false).dropLast() else { return "" }
     for folder in folders.dropFirst() {
       let names = folder.fields("/", omittingEmpty: false).dropLast()
-      shared = shared.prefix(zip(shared, names).prefix { $0 == $1 }.count)
+      shared = shared.prefix(zip(shared, names).prefix { $0.isIdentical(to: $1) }.count)
     }
     return shared.map { $0 + "/" }.joined()
   }
@@ -102,18 +102,18 @@ package struct FolderSource: Sendable, Equatable {
   /// with a `?` or a `#`, which belong to the pattern or to names. Other text is returned unchanged.
   package static func path(of text: String) -> String {
     let scheme = "file:"
-    guard text.utf8.count > scheme.utf8.count, text.prefix(scheme.count).lowercased() == scheme else { return text }
-    var rest = text.dropFirst(scheme.count)
+    guard text.utf8.count > scheme.utf8.count, text.lowercased().begins(with: scheme) else { return text }
+    var rest = text.dropping(bytesOf: scheme)
     guard rest.utf8.first == UInt8(ascii: "/") else {
-      let path = String(rest).percentDecoded
-      return path.hasPrefix("./") ? path : "./" + path
+      let path = rest.percentDecoded
+      return path.begins(with: "./") ? path : "./" + path
     }
     guard rest.utf8.contains(where: "?#".utf8.contains) else { return text }
-    for authority in ["//", "//localhost"] where rest.lowercased().hasPrefix(authority + "/") {
-      rest = rest.dropFirst(authority.count)
+    for authority in ["//", "//localhost"] where rest.lowercased().begins(with: authority + "/") {
+      rest = rest.dropping(bytesOf: authority)
     }
     // It names a host.
-    return rest.hasPrefix("//") ? text : String(rest).percentDecoded
+    return rest.begins(with: "//") ? text : rest.percentDecoded
   }
 }
 
@@ -146,7 +146,7 @@ private struct Part {
 
   init(_ written: String) {
     isExclusion = written.utf8.first == UInt8(ascii: "!")
-    let path = FolderSource.path(of: isExclusion ? String(written.dropFirst()) : written)
+    let path = FolderSource.path(of: isExclusion ? written.dropping(bytesOf: "!") : written)
     let location = (try? SourceLocation(parsing: path)).flatMap { $0.scheme == .file ? $0 : nil }
     text = (isExclusion ? "!" : "") + (location?.redacted ?? SourceLocation.redacted(path))
     guard let location else { return }

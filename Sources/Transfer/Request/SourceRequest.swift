@@ -1,3 +1,5 @@
+import System
+
 /// A request for a source without its URL: method, header fields and content.
 package struct SourceRequest: Sendable, Hashable {
   /// The supported methods; raw values are sent.
@@ -207,7 +209,7 @@ package struct FormPart: Sendable, Hashable {
   ]
 
   private static func type(ofName name: String) -> String? {
-    name.lastIndex(of: ".").flatMap { types[name[name.index(after: $0)...].lowercased()] }
+    name.cut(atLast: ".").flatMap { types[$0.after.lowercased()] }
   }
 
   private static func hasControls(_ text: String) -> Bool { text.utf8.contains { $0 < 0x20 || $0 == 0x7f } }

@@ -40,6 +40,16 @@ import TestSupport
     #expect(try deliveries.staged.isEmpty)
   }
 
+  @Test func `results of jobs whose names are spelt differently go to their own folders`() throws {
+    let runs = try [(1, "u\u{308}"), (2, "\u{fc}")].map { try deliveries.run($0, job: $1) }
+    let records = try runs.map { try deliveries.filtered(0, of: $0, $0.runID) }
+    try deliveries.hold()
+    for record in records { queue.deliver(record, isUrgent: false) }
+    deliveries.release()
+    #expect(deliveries.wait(records: 2).rows.allSatisfy { $0.state == .filtered })
+    for run in runs { #expect(deliveries.text("\(run.job)/images/entry 0.jpg") == run.runID) }
+  }
+
   @Test func `a file that is taken for a result is recorded as itself, and as not made here`() throws {
     let run = try deliveries.run(1)
     try deliveries.root.makeFolder("out/job-1/images")

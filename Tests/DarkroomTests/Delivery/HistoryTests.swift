@@ -77,6 +77,23 @@ import TestSupport
     #expect(try outbox.root.names(in: "out/job") == ["images"])
   }
 
+  @Test(arguments: [["manifest.txt"], ["entries.jsonl"], ["job.failed.jsonl"], ["manifest.txt", "report.json"]])
+  func `what has the names of documents before the first run is others', and is never removed`(names: [String]) throws {
+    for name in names { try outbox.write("theirs", to: name) }
+    let moved = try history.putAside(hasEarlierRun: false)
+    #expect(try outbox.root.names(in: "out/job") == ["history", "images"])
+    let folder = try #require(outbox.root.names(in: "out/job/history").first)
+    #expect(!History.isRun(folder))
+    #expect(moved.sorted() == names.map { outbox.folder.file("history/\(folder)/\($0)") }.sorted())
+    #expect(names.allSatisfy { outbox.text("history/\(folder)/\($0)") == "theirs" })
+  }
+
+  @Test func `a report tells its run also when the ledger does not know it`() throws {
+    try leaveRun(Self.earlier)
+    #expect(try history.putAside(hasEarlierRun: false).isEmpty)
+    #expect(try outbox.root.names(in: "out/job/history") == [Self.earlier])
+  }
+
   @Test(arguments: [true, false])
   func `a file that is called like another run's manifest stays where it is`(hasReport: Bool) throws {
     try leaveRun(Self.earlier)

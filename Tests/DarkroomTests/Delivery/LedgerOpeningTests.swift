@@ -113,6 +113,19 @@ import TestSupport
     #expect(try opened.ledger.liveJobs().isEmpty)
   }
 
+  @Test(arguments: [true, false], [("run-0001.json", true), ("run-0001.list", true), ("run-0001.index", false)])
+  func `the manifest of an accepted job whose ledger is missing or empty is set aside, also before there is a report`(
+    isEmpty: Bool, file: (name: String, isKept: Bool)
+  ) throws {
+    try root.write("{}", as: "state/jobs/" + file.name)
+    if isEmpty { try root.write("", as: "state/ledger.sqlite") }
+    let opened = try opening.open()
+    #expect(opened.notice?.contains("the manifests of 1 job that it lost") == (file.isKept ? true : nil))
+    #expect(try opened.ledger.liveJobs().isEmpty)
+    if file.isKept { #expect(try root.text(damagedFolder + "/" + file.name) == "{}") }
+    #expect(try root.names(in: "state/jobs").isEmpty == file.isKept)
+  }
+
   @Test(arguments: [
     ("\"one\"", true), ("one\r\nHost: other", false), ("one\r", false), ("", false),
     (String(repeating: "x", count: 5000), false),

@@ -19,8 +19,8 @@ import TestSupport
     #expect(batch.syncFiles().isEmpty)
     _ = batch.createFolders()
     try deliveries.ledger.commit(batch.intents)
-    #expect(batch.place() == [deliveries.root.file("out/job-1/images")])
-    batch.hold(beneath: [deliveries.root.file(unsynced): SystemError("fsync", unsynced, code: EIO)])
+    #expect(batch.place() == [ByteKey(deliveries.root.file("out/job-1/images"))])
+    batch.hold(beneath: [ByteKey(deliveries.root.file(unsynced)): SystemError("fsync", unsynced, code: EIO)])
     #expect(batch.takeHeld().count == (isHeld ? 1 : 0))
     #expect(batch.ends.count == (isHeld ? 0 : 1))
   }
@@ -36,6 +36,20 @@ import TestSupport
     let error = SystemError("renameat2", "images/a.jpg", code: number)
     #expect(EntryFailure(delivering: error, givesUp: false) == nil)
     #expect((EntryFailure(delivering: error, givesUp: true) != nil) == isGivenUp)
+  }
+
+  @Test(arguments: [0, 2, 100])
+  func `a batch with many folders keeps few of them open, and delivers all the same`(mostOpened: Int) throws {
+    let deliveries = try Deliveries()
+    let records = try (1...5).map { try deliveries.filtered(0, of: deliveries.run($0)) }
+    var batch = ResultBatch(records, ledger: deliveries.ledger, mostOpened: mostOpened)
+    #expect(batch.syncFiles().isEmpty)
+    #expect(batch.createFolders().count == 5)
+    try deliveries.ledger.commit(batch.intents)
+    #expect(batch.opened.count == min(5, mostOpened))
+    #expect(batch.place().count == 5)
+    #expect(batch.takeHeld().isEmpty && batch.ends.count == 5)
+    for run in 1...5 { #expect(deliveries.text("job-\(run)/images/entry 0.jpg") == "picture") }
   }
 
   @Test func `a result that can never have its name fails at once`() {

@@ -20,7 +20,7 @@ import TestSupport
     deliveries = try Deliveries()
     let root = deliveries.root
     let outbox = OutboxFolder(path: root.file("out"))
-    let staging = Staging(folder: outbox.staging(of: deliveries.state), runID: "run-0001")
+    let staging = Staging(folder: outbox.hidden + "/staging", runID: "run-0001")
     try Folder.create(staging.folder)
     run = RunContext(
       number: 1, runID: "run-0001", folder: JobFolder(path: root.file("out/job"), name: "job"), staging: staging)

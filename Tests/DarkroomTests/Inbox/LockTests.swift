@@ -43,7 +43,9 @@ import TestSupport
     "the reason is the first line",
     arguments: [
       ("backup until noon\nby root\n", "backup until noon"), ("no line feed", "no line feed"), ("dos\r\nline", "dos"),
-      ("\n\nlater", nil), ("", nil), ("\u{1b}[31mred\u{7}", "[31mred"), ("日本\n", "日本"), ("\u{0}", nil),
+      ("see http://user:s3cret@h/ first", "see http://h/ first"), ("ask bob @ noon", "ask bob @ noon"),
+      ("back\u{202e}wards", "backwards"), ("\n\nlater", nil), ("", nil), ("\u{1b}[31mred\u{7}", "[31mred"),
+      ("日本\n", "日本"), ("\u{0}", nil),
       (String(repeating: "x", count: 5000), String(repeating: "x", count: 200)),
       (String(repeating: "é", count: 5000), String(repeating: "é", count: 200)),
     ] as [(String, String?)])

@@ -30,16 +30,16 @@ import Transfer
     let configuration = Configuration(filters: try Recipe(parsing: "none"), processors: 1)
     engine = TransferEngine(configuration: configuration.transfer)
     let inbox = try Inbox(path: deliveries.root.file("inbox"), extraLock: nil)
-    try Folder.create(outbox.staging(of: deliveries.state))
     jobs = LiveJobs(
       queue: JobQueue(goal: .watch, unfinished: []),
       pending: PendingOperations(configuration: configuration, engine: engine) { _ in },
       delivery: deliveries.queue,
       suspension: Suspension(
-        outbox: outbox, state: deliveries.state,
+        outbox: outbox, staging: "staging", state: deliveries.state,
         downloads: DownloadCache(folder: deliveries.root.file("cache"), limit: 0), minFree: 0),
       planner: JobPlanner(
-        inbox: inbox, outbox: outbox, state: deliveries.state, ledger: deliveries.ledger,
+        inbox: inbox, outbox: outbox, staging: try OpenFolder(deliveries.root.file("staging")), state: deliveries.state,
+        ledger: deliveries.ledger,
         delivery: deliveries.queue, indexes: JobIndexPool(), configuration: configuration,
         runNames: RunNames { nil }),
       lastActive: 0, observe: { _ in }, send: { mailbox.post($0) })
@@ -321,9 +321,11 @@ import Transfer
     #expect(jobs.runs.isEmpty)
     let hold = try #require(jobs.flow.holds[.planning("a")])
     #expect(hold.attempts == 1 && jobs.table.waits(jobs.flow.holds).map(\.job) == ["a"])
-    #expect(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due - 0.1) } == nil, "it waits")
+    #expect(
+      jobs.table.queue.next { jobs.flow.holds.isHeld(.planning(ByteKey($0)), now: hold.due - 0.1) } == nil, "it waits")
     let accepted = try #require(deliveries.ledger.liveJobs().first)
-    #expect(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due) } == .unfinished(accepted))
+    #expect(
+      jobs.table.queue.next { jobs.flow.holds.isHeld(.planning(ByteKey($0)), now: hold.due) } == .unfinished(accepted))
     jobs.table.queue.retry(.unfinished(accepted))
     try plan()
     #expect(jobs.table.waits(jobs.flow.holds).isEmpty)
@@ -384,7 +386,7 @@ import Transfer
     jobs.admit(now: 9, configuration, cache: nil)
     #expect(jobs.runs.isEmpty && jobs.table.waits(jobs.flow.holds).map(\.job) == ["a"])
     let hold = try #require(jobs.flow.holds[.planning("a")])
-    let source = try #require(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning($0), now: hold.due) })
+    let source = try #require(jobs.table.queue.next { jobs.flow.holds.isHeld(.planning(ByteKey($0)), now: hold.due) })
     guard case .unfinished(let job) = source else { return #expect(Bool(false)) }
     #expect(job.runID == run.accepted?.job.runID && job.state == .running)
     jobs.start(source)

@@ -19,10 +19,10 @@ import TestSupport
   init() throws {
     deliveries = try Deliveries()
     let outbox = OutboxFolder(path: deliveries.root.file("out"))
-    try Folder.create(outbox.staging(of: deliveries.state))
     planner = JobPlanner(
       inbox: try Inbox(path: deliveries.root.file("inbox"), extraLock: nil), outbox: outbox,
-      state: deliveries.state, ledger: deliveries.ledger, delivery: deliveries.queue, indexes: JobIndexPool(),
+      staging: try OpenFolder(deliveries.root.file("staging")), state: deliveries.state, ledger: deliveries.ledger,
+      delivery: deliveries.queue, indexes: JobIndexPool(),
       configuration: Configuration(filters: try Recipe(parsing: "none"), processors: 1),
       runNames: RunNames { nil })
   }
@@ -164,7 +164,7 @@ import TestSupport
     #expect(plan.run.number == 7 && plan.run.runID == plan.job.runID && plan.run.folder.name == "job")
     #expect(plan.unsynced == [deliveries.root.file("out")], "the folder has a name that was not synced")
     #expect(try ScheduledJobs(plan.index).everything() == [0, 1])
-    #expect(try deliveries.root.names(in: "out") == [".darkroom", "job"])
+    #expect(try deliveries.root.names(in: "out") == ["job"])
   }
 
   @Test func `the index of a small manifest lies in memory, and that of a large one in a file`() throws {

@@ -144,6 +144,24 @@ import Transfer
     #expect(CacheKey(location).text == keys[0])
   }
 
+  @Test(arguments: [
+    ("\u{e9}", "e\u{301}"), ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("\u{212b}", "\u{c5}"),
+  ])
+  func `requests are told apart by their bytes`(texts: (String, String)) throws {
+    let index = try JobIndex(creating: .memory)
+    try index.fill {
+      for (position, text) in [texts.0, texts.1, texts.0, texts.1].enumerated() {
+        let request = try SourceRequest(method: .post, headers: [], content: .body(text))
+        try index.insert(try .sample(position, request: request))
+      }
+    }
+    let bodies = try (0..<4).map { position -> [UInt8] in
+      guard case .body(let text)? = try index.entry(at: position)?.request.content else { return [] }
+      return Array(text.utf8)
+    }
+    #expect(bodies == [texts.0, texts.1, texts.0, texts.1].map { Array($0.utf8) })
+  }
+
   @Test("an entry's key comes back from the index, and defaults take none")
   func plannedKeys() throws {
     let long = String(repeating: "k", count: 1024)

@@ -247,10 +247,11 @@ import TestSupport
     queue.update([], settled: [])
     let file = try #require(job.replacedFile)
     var holds = Holds()
-    holds.hold(.planning(job.name), "", now: Self.now)
+    holds.hold(.planning(ByteKey(job.name)), "", now: Self.now)
     for (time, isTaken) in [(Self.now, false), (Self.now + 3600, true)] {
       let next = queue.nextReplacement(
-        of: [file: try Self.live(1)], isLive: { _ in true }, isHeld: { holds.isHeld(.planning($0), now: time) })
+        of: [file: try Self.live(1)], isLive: { _ in true }, isHeld: { holds.isHeld(.planning(ByteKey($0)), now: time) }
+      )
       #expect((next != nil) == isTaken)
     }
   }

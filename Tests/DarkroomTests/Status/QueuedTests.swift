@@ -10,6 +10,15 @@ import Testing
     #expect(status.queued_behind == [.init(file: "in/.a:b.json", job: "a_b~6783")])
   }
 
+  @Test func `a manifest waits for no job whose name is spelt differently`() {
+    var status = Status(version: "1", inbox: "in", outbox: "out")
+    status.jobs = [.init(job: "\u{fc}", run_id: "1", state: "running")]
+    status.queued = ["u\u{308}.txt", "\u{fc}.json"]
+    status.findQueuedBehind(replaceable: ["\u{fc}.txt"])
+    #expect(status.queued_behind == [.init(file: "\u{fc}.json", job: "\u{fc}")])
+    #expect(!status.isQueued("x") && status.isQueued("u\u{308}"))
+  }
+
   @Test func `a queued manifest is that of its job, in whatever folder it is`() {
     var status = Status(version: "1", inbox: "in", outbox: "out")
     status.queued = ["m/a.txt", "b.csv.gz"]

@@ -59,6 +59,37 @@ import TestSupport
     #expect(try start().isSuspect(Self.poison))
   }
 
+  /// Reads the manifest of a run; `crashes` stands for the end of the program meanwhile.
+  private func read(_ runID: String = "run-1", crashes: Bool) throws -> Bool? {
+    let journal = try start()
+    guard !crashes else {
+      _ = try journal.enter(.manifest(of: runID))
+      return nil
+    }
+    return try journal.reading(manifestOf: runID, isCancelled: { false }) { true }
+  }
+
+  @Test func `a manifest over which the program has ended four times is not read any more`() throws {
+    for _ in 1...3 { _ = try read(crashes: true) }
+    #expect(try start().suspects(of: "run-1") == [], "it is no entry")
+    _ = try read(crashes: true)
+    #expect(try read(crashes: false) == nil)
+    #expect(try read("run-2", crashes: false) == true)
+  }
+
+  @Test func `a manifest that was read, or could not be, begins anew, and one that was cancelled does not`() throws {
+    struct Unreadable: Error {}
+    for _ in 1...3 { _ = try read(crashes: true) }
+    #expect(throws: CancellationError.self) {
+      try start().reading(manifestOf: "run-1", isCancelled: { false }) { throw CancellationError() }
+    }
+    #expect(try start().isSuspect(.manifest(of: "run-1")))
+    #expect(throws: Unreadable.self) {
+      try start().reading(manifestOf: "run-1", isCancelled: { false }) { throw Unreadable() }
+    }
+    #expect(try !start().isSuspect(.manifest(of: "run-1")))
+  }
+
   @Test func `what is known of a run ends with it`() throws {
     for _ in 1...4 { _ = try start().enter(Self.poison) }
     _ = try start([])
