@@ -88,7 +88,7 @@ struct ClosingSummary {
 
   private func failureLines(_ isForPerson: Bool, _ hasExamples: Bool) -> [Line] {
     let all = failures.sorted { $0.key < $1.key }.reduce(into: FailureCounts()) { all, job in
-      all.add(job.value, of: job.key)
+      all.add(job.value, of: job.key.text)
     }
     let ordered = all.kinds.sorted { ($1.value.count, $0.key.text) < ($0.value.count, $1.key.text) }
     var lines: [Line] = []
