@@ -44,13 +44,15 @@ package struct Configuration: Sendable {
   package var settle = 2.0
 
   /// Jobs that are live at once; the others wait. Default: 16.
-  package var jobs = 16
+  package var jobs = usualJobs
+  static let usualJobs = 16
 
   /// Downloads at once. Default: 16, and more as long as that increases the throughput.
   package var downloads = DownloadLimit.auto
 
   /// Filtrations at once. Default: the number of processors.
   package var filtrations: Int
+  let usualFiltrations: Int
 
   /// The recipe of entries that name none. Default: `sepia(0.8)`.
   package var filters: Recipe
@@ -174,7 +176,7 @@ package struct Configuration: Sendable {
     self.outbox = outbox
     self.filters = filters ?? Self.defaultFilters
     state = OutboxFolder(path: outbox).hidden
-    filtrations = processors
+    (filtrations, usualFiltrations) = (processors, processors)
     transfer.userAgent = "darkroom/" + Tool.version
   }
 }

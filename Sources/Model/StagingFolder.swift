@@ -26,21 +26,26 @@ package struct StagingFolder: Sendable {
   package init(of state: StateFolder, in hidden: OpenFolder) throws(SystemError) {
     let (all, changed) = try hidden.create(Self.parent, mode: 0o700)
     for path in changed { try Folder.sync(path) }
-    let recorded = Self.recordedName(in: state)
-    if let recorded, try all.status(of: recorded) != nil {
+    let record = Record(in: state)
+    let digest = String(MessageDigest.hexDigest(of: state.path).prefix(8))
+    func isOfPath(_ name: String) -> Bool { name == digest || name.begins(with: digest + "-") }
+    let names = try all.names().compactMap(\.text)
+    let recorded = record.map(\.name).flatMap { name in names.first { $0 == name } }
+    let inode = try state.openFolder().status().identity.inode
+    if let record, let recorded, isOfPath(recorded) || record.inode == inode {
       (folder, wasThere, isKnown) = (try all.folder(recorded), true, true)
       return
     }
-    let digest = String(MessageDigest.hexDigest(of: state.path).prefix(8))
-    let found = try all.names().compactMap(\.text).filter { $0 == digest || $0.hasPrefix(digest + "-") }.min()
+    // One that another state folder has recorded, of which this one is a copy, is taken over like that of its path.
+    let found = recorded ?? names.filter(isOfPath).min()
     wasThere = found != nil
     let hasLedger = try FileStatus.exists(state.ledger)
-    isKnown = hasLedger && recorded == nil && found == digest
+    isKnown = hasLedger && record == nil && found == digest
     if isKnown {
       folder = try all.folder(digest)
       return
     }
-    // A new name: another state folder, which has been moved away from this path, may have recorded the old one.
+    // A new name: another state folder, which was copied or has been moved away from this path, may have recorded the old one.
     let name = digest + "-" + RunID.make().suffix(8)
     if let found {
       try all.rename(found, to: all, as: name)
@@ -53,19 +58,28 @@ package struct StagingFolder: Sendable {
 
   /// Records the name durably in the state folder. Until then the folder is not known.
   package func remember(in state: StateFolder) throws(SystemError) {
-    let name = Folder.name(of: folder.path)
-    if Self.recordedName(in: state) == name { return }
     let folder = try state.openFolder()
-    try folder.replace(Self.record, with: name + "\n", mode: 0o600)
+    let record = Record(name: Folder.name(of: self.folder.path), inode: try folder.status().identity.inode)
+    if Record(in: state) == record { return }
+    try folder.replace(Self.record, with: "\(record.name)\n\(record.inode)\n", mode: 0o600)
     try folder.open(reading: Self.record).sync()
     try folder.sync()
   }
 
-  private static func recordedName(in state: StateFolder) -> String? {
-    guard let start = try? state.openFolder().open(reading: record).readStart(65), start.last == 0x0a else {
-      return nil
+  /// What the state folder records.
+  private struct Record: Equatable {
+    let name: String
+
+    /// That of the state folder: a copy of it has another one.
+    let inode: UInt
+
+    init(name: String, inode: UInt) { (self.name, self.inode) = (name, inode) }
+
+    init?(in state: StateFolder) {
+      guard let start = try? state.openFolder().open(reading: StagingFolder.record).readStart(256) else { return nil }
+      let lines = String(decoding: start, as: UTF8.self).fields("\n", omittingEmpty: false)
+      guard lines.count == 3, lines[2].isEmpty, RunID.isValid(lines[0]), let inode = UInt(lines[1]) else { return nil }
+      self.init(name: lines[0], inode: inode)
     }
-    let name = String(decoding: start.dropLast(), as: UTF8.self)
-    return RunID.isValid(name) ? name : nil
   }
 }

@@ -109,7 +109,9 @@ package struct Settling: Sendable {
   /// since a file is closed a moment after the notice says so), or will be old enough. nil when there is no such file.
   package func recheck(now: Double) -> Double? {
     let open = openSince.values.max().map { max(0.02, now - $0) }
-    return [open, oldAt.map { max(0.02, $0 - now) }].compactMap { $0 }.min()
+    // The time has passed without a scan that looked at the files, when the folder cannot be read.
+    let old = oldAt.flatMap { $0 > now ? max(0.02, $0 - now) : nil }
+    return [open, old].compactMap { $0 }.min()
   }
 }
 

@@ -64,12 +64,20 @@ import Testing
     #expect(try folders.report("job").counts == Report.Counts(total: 2, filtered: 2))
   }
 
-  @Test(arguments: ["state", "state/ledger.sqlite"], [true, false])
-  func `watch waits while its ledger is gone, and ends with 73 when another has its path`(
-    name: String, isReplaced: Bool
+  @Test func `a ledger that is removed from its folder does not come back, and ends watch with 73`() throws {
+    let folders = try DarkroomFolders()
+    let watch = try folders.watch(["--filters", "none", "--state", folders.folder.file("state"), "--create"])
+    try FileManager.default.removeItem(atPath: folders.folder.file("state/ledger.sqlite"))
+    let ended = try watch.finish().expect(status: 73)
+    #expect(ended.error.contains("ledger.sqlite: the ledger was removed"), "\(ended.error)")
+  }
+
+  @Test(arguments: [true, false])
+  func `watch waits while the folder of its ledger is gone, and ends with 73 when another has its path`(
+    isReplaced: Bool
   ) throws {
     let folders = try DarkroomFolders()
-    let (path, moved) = (folders.folder.file(name), folders.folder.file("moved"))
+    let (path, moved) = (folders.folder.file("state"), folders.folder.file("moved"))
     let watch = try folders.watch(["--filters", "none", "--state", folders.folder.file("state"), "--create"])
     try FileManager.default.moveItem(atPath: path, toPath: moved)
     let paused = try watch.waitForLine(containing: "paused: disk (")

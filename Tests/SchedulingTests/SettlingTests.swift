@@ -52,6 +52,16 @@ import Testing
     #expect((later, closed) == (false, true))
   }
 
+  @Test mutating func `a file that is not old enough is examined when it is, and not again and again after that`()
+    throws
+  {
+    _ = isSettled(Self.manifest(modified: 0), at: 0, writers: .unknown)
+    let wait = try #require(settling.recheck(now: 0))
+    #expect(wait > 0.02)
+    // No scan has found it since, because the folder cannot be read.
+    #expect(settling.recheck(now: wait + 1) == nil)
+  }
+
   @Test("who writes is asked until a file is settled, and again when it has changed or is doubted")
   mutating func asked() {
     let manifest = Self.manifest(modified: 0)

@@ -48,17 +48,20 @@ extension JobPlanner {
   }
 
   /// Plans the download of a job's source.
-  /// - Parameter index: An index whose only entry is the source.
+  /// - Parameters:
+  ///   - index: An index whose only entry is the source.
+  ///   - movedAway: As `Plan.EarlierRuns.movedAway`.
   func planSource(
     _ source: Entry, _ task: Task, _ run: RunContext, _ index: JobIndex, _ findings: ManifestFindings,
-    _ unsynced: [String]
+    movedAway: [String], _ unsynced: [String]
   ) throws -> Plan {
     let job = task.job
     let deferred = try deferredEntries(of: run, index)
     try index.prepareHosts()
     return Plan(
       job: job, run: run, manifest: task.manifest, index: index, total: 0, next: try finishing(job) ?? .fetch(source),
-      findings: findings, sources: SourceCounts(total: 0), start: Plan.Start(deferred: deferred),
+      findings: findings, earlier: .init(movedAway: movedAway), sources: SourceCounts(total: 0),
+      start: Plan.Start(deferred: deferred),
       pauses: try pauses(of: task), unsynced: unsynced)
   }
 }

@@ -29,6 +29,10 @@ extension JobPlanner {
       try makeIndexUnrecorded(task, isInMemory: isInMemory, lastNames: lastNames)
     }
     if let made { return made }
+    // A run that has begun was planned before, and its rows stay.
+    guard task.job.state == .accepted else {
+      return try makeIndexUnrecorded(task, isInMemory: isInMemory, lastNames: lastNames)
+    }
     let why = "the program ended \(FiltrationJournal.suspectAfter + 1) times while it read this manifest"
     return (try indexes.take(), ManifestFindings(problems: [ManifestProblem(.syntax, why, at: .file)]))
   }

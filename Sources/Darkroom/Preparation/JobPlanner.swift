@@ -244,7 +244,7 @@ struct JobPlanner: Sendable {
     }
     let isAccepted = findings.problems.isEmpty
     if isAccepted, let source = findings.source {
-      let plan = try planSource(source, task, run, index, findings, unsynced)
+      let plan = try planSource(source, task, run, index, findings, movedAway: earlier.movedAway, unsynced)
       return plan.source == nil ? plan : try planFolder(findings.folder, in: folder, task, plan, unsynced)
     }
     let changedNames = isAccepted ? try namesToRecord(of: index, task, takenFrom: names) : []

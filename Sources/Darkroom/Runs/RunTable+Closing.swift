@@ -106,7 +106,7 @@ extension RunTable {
     runs.values.compactMap { run in
       guard case .closing(var closing) = run.phase, let end = closing.waitEnd else { return nil }
       let isWanted = runs.values.contains {
-        $0.name == run.name && $0.order > run.order && $0.known.unwanted == nil && $0.isUnfinished
+        $0.key == run.key && $0.order > run.order && $0.known.unwanted == nil && $0.isUnfinished
       }
       guard now >= end || !isWanted else { return nil }
       closing.waitEnd = nil

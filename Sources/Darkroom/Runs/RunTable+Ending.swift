@@ -69,7 +69,7 @@ extension RunTable {
       .observe(
         .jobEnded(
           JobSummary(
-            run.name, outcome.job, reporting.plan, isAccepted: isAccepted, isEmptyFailure: isEmptyFailure,
+            run, outcome.job, reporting.plan, isAccepted: isAccepted, isEmptyFailure: isEmptyFailure,
             reporting.report))),
     ]
   }
@@ -87,19 +87,21 @@ extension RunTable {
 
 extension JobSummary {
   fileprivate init(
-    _ job: String, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool, isEmptyFailure: Bool,
+    _ run: JobRun, _ outcome: JobOutcome, _ plan: Plan, isAccepted: Bool, isEmptyFailure: Bool,
     _ report: ReportDelivery?
   ) {
     let notPruned = report?.notPruned
     self.init(
-      job: job, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
+      job: run.name, state: outcome.state, counts: outcome.counts, sinceLast: outcome.sinceLast,
       isAccepted: isAccepted, transfers: outcome.transfers, bottlenecks: outcome.bottlenecks ?? [],
       problems: outcome.problems.map { ($0.location.isEmpty ? "" : $0.location + ": ") + $0.message },
       report: plan.run.folder.report, seconds: Double(outcome.duration(since: plan.manifest.accepted)) / 1000,
       isRejectedReplacement: outcome.isRejectedReplacement == true, damaged: outcome.damaged?.message,
       notPruned: notPruned,
       pruned: report?.pruned ?? 0, isNewlyNotPruned: notPruned != nil && !plan.earlier.wasNotPruned,
-      isEmptyFailure: isEmptyFailure, earlierFailures: plan.tally.failures)
+      isEmptyFailure: isEmptyFailure,
+      // Rows of a run that was live before were events of this process, too.
+      earlierFailures: run.known.order == nil ? plan.tally.failures : FailureCounts())
   }
 }
 

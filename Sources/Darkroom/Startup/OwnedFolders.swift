@@ -148,10 +148,16 @@ struct OwnedFolders {
 
   /// Checks that the ledger is still the file that this process has open: what is written to a removed one is lost.
   /// - Parameter known: Its identity when it was opened.
-  /// - Returns: As `checkOutbox`.
-  /// - Throws: `StopError.outbox` when another file has its path.
+  /// - Returns: Why it cannot be examined now, or that the state folder is missing, as while a share is not mounted; nil when it is
+  ///   there.
+  /// - Throws: `StopError.outbox` when another file has its path, or the folder is there without it: it would not come back.
   func checkLedger(is known: FileIdentity) throws -> StopError? {
-    try Self.check(state.ledger, is: known, of: "\(state.ledger): the ledger")
+    let subject = "\(state.ledger): the ledger"
+    let trouble = try Self.check(state.ledger, is: known, of: subject)
+    guard trouble != nil, let names = try? OpenFolder(state.path).names(),
+      !names.contains(FileName(Folder.name(of: state.ledger))), names.contains(FileName(Folder.name(of: state.jobs)))
+    else { return trouble }
+    throw StopError.outbox("\(subject) was removed; what is not done stays for the next start")
   }
 
   private static func check(_ path: String, is known: FileIdentity, of subject: String) throws -> StopError? {

@@ -61,6 +61,16 @@ import Testing
     #expect(copy.isKnown && copy.folder.path.hasPrefix(root.file("copy/")))
   }
 
+  @Test func `a copy of a state folder takes it over, so that each notices what the other may have removed`() throws {
+    try remember(open())
+    try FileManager.default.copyItem(atPath: root.file("state"), toPath: root.file("backup"))
+    let copy = try open("backup")
+    #expect(copy.wasThere && !copy.isKnown)
+    try remember(copy, in: "backup")
+    #expect(try open("backup").isKnown)
+    #expect(try !open().isKnown)
+  }
+
   @Test func `that of an earlier version is known by its name`() throws {
     let name = "out/.darkroom/staging/" + MessageDigest.hexDigest(of: root.file("state")).prefix(8)
     try FileManager.default.createDirectory(atPath: root.file(name), withIntermediateDirectories: true)

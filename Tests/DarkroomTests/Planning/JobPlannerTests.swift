@@ -10,6 +10,7 @@ import TestSupport
 @testable import Inbox
 @testable import JobIndex
 @testable import Model
+@testable import Operations
 @testable import Planning
 
 @Suite(.timeLimit(.minutes(30))) struct JobPlannerTests {
@@ -68,6 +69,27 @@ import TestSupport
     }
     try deliveries.ledger.commit(
       entries.map { .finish($0, run: "earlier-" + job, job: job) } + [.advance("earlier-" + job, to: .ended)])
+  }
+
+  @Test(arguments: [false, true])
+  func `a manifest over which the program ended four times is rejected, unless its run has begun`(hasBegun: Bool) throws
+  {
+    var job = try accept("http://h/a\nhttp://h/b\n", as: "job.txt")
+    if hasBegun {
+      try deliveries.ledger.commit(plan(job).start.names + [.advance(job.runID, to: .running)])
+      job.state = .running
+    }
+    let folder = try deliveries.state.openFolder()
+    for _ in 1...4 {
+      _ = try FiltrationJournal(in: folder, runs: [job.runID]).enter(.manifest(of: job.runID))
+    }
+    var planner = planner
+    planner.journal = try FiltrationJournal(in: folder, runs: [job.runID])
+    let plan = try planner.plan(
+      job, JobManifest(text: job.details), number: 7, isResumed: true, isCancelled: { false })
+    let why = "the program ended 4 times while it read this manifest"
+    #expect(plan.findings.problems.map(\.message) == (hasBegun ? [] : [why]))
+    #expect(plan.total == (hasBegun ? 2 : 0))
   }
 
   @Test func `a variant that waits for another of its entry does not wait for other entries besides`() throws {
