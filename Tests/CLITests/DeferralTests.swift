@@ -73,15 +73,20 @@ import Testing
 
   @Test func `more jobs of deferred entries than may be live keep no other from ending`() throws {
     let faults = Array(repeating: "500", count: 99).joined(separator: ",")
-    for number in 0..<6 { try folders.drop("deferred \(number).txt", server.url("d\(number)?\(faults)") + "\n") }
+    for number in 0..<24 { try folders.drop("deferred \(number).txt", server.url("d\(number)?\(faults)") + "\n") }
     let arguments = ["watch"] + folders.options + ["--retry-for", "1h", "--jobs", "1", "--filters", "none"]
-    // With so few descriptors four jobs may be live.
+    // With so few descriptors four jobs may be live, and four times as many that only wait.
     let watch = try DarkroomProcess(
       script: "ulimit -n 64; exec darkroom \(arguments.map { "'\($0)'" }.joined(separator: " "))", in: folders.folder)
-    for _ in 0..<6 { #expect(try watch.waitForLine(containing: "deferred after try 1") != nil) }
+    for _ in 0..<24 { #expect(try watch.waitForLine(containing: "deferred after try 1") != nil) }
     try folders.drop("other.txt", server.url("other") + "\n")
     #expect(try watch.waitForLine(containing: "other: succeeded") != nil)
+    // One of the first was set aside.
+    try folders.ask("cancel", ["deferred 1"]).expect(status: 0)
+    #expect(try watch.waitForLine(containing: "deferred 1: cancelled") != nil)
     try watch.stop()
+    let status = try folders.ask("status").output
+    #expect(status.contains("job deferred 0: waiting for the next start, 0 of 1, 1 deferred until 20"), "\(status)")
   }
 
   @Test func `after kill -9 a deferred entry waits on, and other jobs end beside it`() throws {

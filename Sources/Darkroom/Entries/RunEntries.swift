@@ -89,14 +89,19 @@ struct ClosedHosts {
   /// The hosts that are closed now and at which the run had entries when they were closed, by number.
   var open: [Int: HostBreaker.Closed] = [:]
 
-  /// Records the end of a host's hold.
+  /// Records the end of a host's hold, or how long it has lasted so far.
   /// - Parameters:
   ///   - host: The host's name.
   ///   - accepted: When the manifest was accepted, in milliseconds since 1970.
   mutating func record(_ closed: HostBreaker.Closed, of host: String, accepted: Int) {
-    guard ended.count < HostHold.limit else { return }
     let now = Clock.wallMilliseconds
     let began = now - (Clock.monotonicMilliseconds - closed.since)
-    ended.append(HostHold(cause: closed.failure.text, host: host, began: max(began, accepted), ended: now))
+    let hold = HostHold(cause: closed.failure.text, host: host, began: max(began, accepted), ended: now)
+    if let last = ended.lastIndex(where: { $0.host == host }), ended[last].ended >= hold.began {
+      // The same hold, which had not ended when the run was set aside.
+      ended[last] = HostHold(cause: hold.cause, host: host, began: ended[last].began, ended: now)
+    } else if ended.count < HostHold.limit {
+      ended.append(hold)
+    }
   }
 }

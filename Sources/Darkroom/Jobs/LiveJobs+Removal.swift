@@ -15,6 +15,7 @@ extension LiveJobs {
     guard !flow.gate.isStopping else { return }
     table.queue.liveFiles = Set(runs.values.compactMap(\.file))
     takeRequests(scan, inbox)
+    table.queue.endAside(unlessIn: scan)
     let removed = missing.update(missingManifests(scan, inbox), now: now, time: Self.time(settleTime, inbox, missing))
     for number in removed { table.runs[number]?.known.unwanted = .removed }
   }

@@ -64,6 +64,7 @@ final class LiveJobs {
       paused: suspension.activity.paused(now), gate: flow.gate, holds: flow.holds,
       acceptedFailures: planner.configuration.acceptFailures, failsEmpty: planner.configuration.failEmpty,
       activity: { [flow] in flow.activity(of: $0, $1) }, isInProgress: { [flow] in flow.pending.isInProgress(run: $0) },
+      deferredUntil: { [flow] in flow.scheduler.deferred(run: $0).nextDue.map { Double($0) / 1000 } },
       transfers: { [flow] in flow.scheduler.transfers(run: $0) }, hostHolds: { [flow] in flow.holds(of: $0) })
   }
 
@@ -314,6 +315,6 @@ final class LiveJobs {
         }
       }
     let wait = table.nextWaitEnd { pending.isInProgress(run: $0) }
-    return [hold, wait, flow.suspectsDue].compactMap { $0 }
+    return [hold, wait, flow.suspectsDue, table.queue.asideEnd(after: Clock.monotonicSeconds)].compactMap { $0 }
   }
 }

@@ -21,6 +21,10 @@ struct JobQueue {
   /// Unfinished jobs of an earlier process, or that wait to be planned again.
   private(set) var unfinished: [LedgerJob]
 
+  /// The unfinished jobs that were set aside, by run: the name of the manifest in the inbox, and until when others become live
+  /// before them, as `Clock.monotonicSeconds`.
+  private var aside: [String: (file: FileName?, until: Double)] = [:]
+
   /// Work that is left for another start.
   struct Left {
     /// Unfinished jobs of other names than the named manifests, and of those that failed.
@@ -84,8 +88,8 @@ struct JobQueue {
   /// The jobs whose manifests could not be examined at the last scan, and whether one of them is to be processed.
   private var unexamined: (jobs: Set<ByteKey>, isAwaited: Bool) = ([], false)
 
-  /// The keys for requests to cancel what an earlier process left, by run.
-  private let cancelKeys: [String: [String]]
+  /// The keys for requests to cancel unfinished jobs, by run.
+  private var cancelKeys: [String: [String]]
 
   private(set) var handled = HandledManifests()
 
@@ -231,12 +235,23 @@ struct JobQueue {
 
   /// Removes and returns the next job to become live. A manifest of the inbox that is not passed after that is found
   /// again by the next scan.
-  /// - Parameter isLive: Whether the job of a name is live or held. Other jobs of the name then wait.
-  mutating func next(isLive: (String) -> Bool) -> JobPlanning.Source? {
+  /// - Parameters:
+  ///   - isLive: Whether the job of a name is live or held. Other jobs of the name then wait.
+  ///   - now: As `Clock.monotonicSeconds`. Default: 0.
+  ///   - withAside: Whether jobs that were set aside may follow all others. Default: yes.
+  mutating func next(
+    isLive: (String) -> Bool, now: Double = 0, withAside: Bool = true
+  ) -> JobPlanning.Source? {
     guard scan != nil else { return nil }
-    if let index = unfinished.firstIndex(where: { !isLive($0.name) && isCovered($0) }) {
+    if let index = unfinished.firstIndex(where: { !isLive($0.name) && isCovered($0) && !isAside($0, now) }) {
       return takeUnfinished(at: index)
     }
+    if let next = nextManifest(isLive) { return next }
+    guard withAside else { return nil }
+    return unfinished.firstIndex { !isLive($0.name) && isCovered($0) }.map { takeUnfinished(at: $0) }
+  }
+
+  private mutating func nextManifest(_ isLive: (String) -> Bool) -> JobPlanning.Source? {
     if let index = named.firstIndex(where: { mayStart($0, isLive) }) {
       return .named(named.remove(at: index))
     }
@@ -245,9 +260,20 @@ struct JobQueue {
     if let manifest = index.flatMap({ scan?.waiting.remove(at: $0) }) { return .dropped(manifest) }
     while let manifest = scan?.settled.popFirst() {
       if mayStart(manifest, isLive) { return .dropped(manifest) }
-      if scan?.open[manifest.key] != nil { scan?.waiting.append(manifest) }
+      if scan?.open[manifest.key] == nil { continue }
+      scan?.waiting.append(manifest)
+      endAside(of: manifest.job)
     }
     return nil
+  }
+
+  /// Whether a job that was set aside lets others become live before it.
+  private func isAside(_ job: LedgerJob, _ now: Double) -> Bool { aside[job.runID].map { now < $0.until } ?? false }
+
+  /// Lets a job that was set aside become live like others, since a later manifest waits for it.
+  private mutating func endAside(of job: String) {
+    if aside.isEmpty { return }
+    for unfinished in unfinished where unfinished.name.isIdentical(to: job) { aside[unfinished.runID] = nil }
   }
 
   private func mayStart(_ manifest: InboxScan.Manifest, _ isLive: (String) -> Bool) -> Bool {
@@ -261,6 +287,7 @@ struct JobQueue {
   private mutating func takeUnfinished(at index: Int) -> JobPlanning.Source {
     let job = unfinished.remove(at: index)
     orders[job.runID] = nil
+    aside[job.runID] = nil
     if !hasUnfinished(job.name), left.missingOptions.removeValue(forKey: job.key) != nil {
       // The scan left out manifests of its name.
       scan?.isIncomplete = true
@@ -304,7 +331,10 @@ struct JobQueue {
     let key = ByteKey(job)
     blocked[key] = why
     leaveNamed { $0 == key }
-    for unfinished in unfinished where unfinished.key == key { orders[unfinished.runID] = nil }
+    for unfinished in unfinished where unfinished.key == key {
+      orders[unfinished.runID] = nil
+      aside[unfinished.runID] = nil
+    }
     left.jobs += unfinished.filter { $0.key == key }
     unfinished.removeAll { $0.key == key }
     for manifest in scan?.present ?? [] where ByteKey(manifest.job) == key { scan?.open[manifest.key] = nil }
@@ -341,13 +371,36 @@ struct JobQueue {
     case .unfinished(let job):
       unfinished.insert(job, at: 0)
       orders[job.runID] = order
+      cancelKeys[job.runID] = job.cancelKeys
     case .named(let file): named.insert(file, at: 0)
     // The next scan finds the manifest again.
     case .dropped: break
     }
   }
 
+  /// Puts a job back that others are to become live before.
+  /// - Parameters:
+  ///   - order: Its `order`.
+  ///   - file: The name of its manifest in the inbox; nil when it is elsewhere.
+  ///   - time: Until when, as `Clock.monotonicSeconds`.
+  mutating func setAside(_ job: LedgerJob, order: Int, file: FileName?, until time: Double) {
+    unfinished.append(job)
+    orders[job.runID] = order
+    cancelKeys[job.runID] = job.cancelKeys
+    aside[job.runID] = (file, time)
+  }
+
+  /// Lets jobs that were set aside become live like others, to be cancelled, when their manifests are missing in a scan.
+  mutating func endAside(unlessIn scan: InboxScan) {
+    if aside.isEmpty { return }
+    let files = Set(scan.manifests.map(\.key) + (scan.ignored + scan.unexamined).map(\.file))
+    aside = aside.filter { $1.file.map(files.contains) ?? true }
+  }
+
   // MARK: Queries
+
+  /// When the next of the jobs that were set aside becomes live like others, as `Clock.monotonicSeconds`; nil without one.
+  func asideEnd(after now: Double) -> Double? { aside.values.lazy.map(\.until).filter { $0 > now }.min() }
 
   /// The names of the waiting jobs, including those whose manifests could not be examined.
   var jobs: Set<ByteKey> {

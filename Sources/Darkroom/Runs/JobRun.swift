@@ -61,6 +61,9 @@ struct JobRun {
 
     /// The list from its source, which is in the state folder, until the ledger has it; nil without a list.
     var fetched: JobPlanner.Fetched?
+
+    /// The holds of its hosts before it was planned.
+    var hosts = ClosedHosts()
   }
 
   /// Why a run is cancelled.
@@ -114,9 +117,6 @@ struct JobRun {
 
   /// Whether it was planned beside the run that it has replaced, and is planned again.
   var isPlannedAgain = false
-
-  /// The holds of the hosts of its source.
-  @Boxed var sourceHosts = ClosedHosts()
 
   @Boxed private var pauseLog = PauseLog()
 

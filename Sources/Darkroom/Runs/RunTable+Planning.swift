@@ -143,12 +143,12 @@ extension RunTable {
     let effects: [Effect]
     switch run.phase {
     case .planning(.unlisted(let plan)):
-      entries = RunEntries(plan, activeTime: context.activeTime, now: context.now, hosts: run.sourceHosts)
+      entries = RunEntries(plan, activeTime: context.activeTime, now: context.now, hosts: run.known.hosts)
       runs[number]?.phase = .planning(.list(entries))
       let url = SourceLocation.redacted(plan.source?.urls[0] ?? "")
       effects = [.observe(.jobFetching(job: run.name, url: url))]
     case .waiting(let plan):
-      entries = RunEntries(plan, activeTime: context.activeTime, now: context.now, hosts: run.sourceHosts)
+      entries = RunEntries(plan, activeTime: context.activeTime, now: context.now, hosts: run.known.hosts)
       runs[number]?.phase = .running(entries)
       effects = [
         .record(plan.start.names + [.advance(plan.run.runID, to: .running)]),
@@ -177,7 +177,7 @@ extension RunTable {
   /// Ends the download of a run's source, and keeps its requests and holds.
   mutating func forgetSource(of number: Int, _ context: Context) -> [Effect] {
     runs[number]?.known.sourceTransfers = context.transfers(number)
-    if let hosts = runs[number]?.entries?.hosts { runs[number]?.sourceHosts = hosts }
+    if let hosts = runs[number]?.entries?.hosts { runs[number]?.known.hosts = hosts }
     return [.removeEntries(run: number)]
   }
 }

@@ -9,6 +9,9 @@ struct JobLimits: Equatable {
   /// The time in seconds after which a live job yields its slot.
   static let turnTime = 60.0
 
+  /// The time in seconds after which a job that was set aside takes another's place, if none of its deferred entries is due before.
+  static let asideTime = 600.0
+
   /// The jobs whose entries are processed at once. As many others are planned ahead.
   var slots: Int
 
@@ -47,6 +50,8 @@ extension RunTable {
     case record(Int)
     /// Writes and delivers the report of a run.
     case finish(Int)
+    /// Returns a resting run to the queue.
+    case setAside(Int)
   }
 
   /// Compares the wanted runs with the live ones. Changes only the queue, from which jobs are taken.
@@ -55,7 +60,9 @@ extension RunTable {
   /// s. Then it continues without a slot, and another run begins. So a failing, held or huge job, or one whose planning
   /// takes long, does not block others. While the queues are suspended, runs keep their slots. A run that only waits
   /// for deferred entries or for hosts that are closed or on hold is resting: it has no slot, and counts only towards the total number
-  /// of live runs. Runs are planned ahead, so that one is ready when a slot becomes free.
+  /// of live runs. When that limit is reached, the first of these to have been planned is set aside for another job: it returns to the
+  /// queue until there is room, one of its deferred entries is due, or 10 minutes have passed. Runs are planned ahead, so that one is ready
+  /// when a slot becomes free.
   ///
   /// A run that is to be cancelled is cancelled as soon as it is planned, without a slot, and jobs to cancel are
   /// planned before all others. Finished results stay.
@@ -93,29 +100,45 @@ extension RunTable {
     func isHeld(_ job: String) -> Bool { context.holds.isHeld(.planning(ByteKey(job)), now: context.now) }
     func isTaken(_ job: String) -> Bool { isLive(job) || isHeld(job) }
     var planned = ready.count - begun.count + sources.count + held.count { $0.stage == .planning }
-    var count = live.count { !slots.rests($0) }
-    var total = live.count
-    while total < limits.total, let next = queue.nextCancelled(isLive: isTaken) {
+    let resting = live.filter(slots.rests)
+    var count = live.count - resting.count
+    let isFull = live.count >= limits.total
+    var places = Places(free: limits.total - live.count, resting: isFull ? mayBeSetAside(of: resting, context) : [])
+    while places.areLeft, let next = queue.nextCancelled(isLive: isTaken) {
+      places.take()
       actions.append(.start(next))
       names.insert(ByteKey(next.job))
-      total += 1
     }
     var files = queue.mayReplace ? replaceable(live) : [:]
-    while total < limits.total, !files.isEmpty,
+    while places.areLeft, !files.isEmpty,
       let next = queue.nextReplacement(of: files, isLive: isLive, isHeld: isHeld),
       let old = files.removeValue(forKey: next.file)
     {
+      places.keep(old.number)
+      places.take()
       actions.append(.startReplacement(next.source, of: old.number))
-      total += 1
     }
-    while planned < limits.slots, count < limits.live, total < limits.total, let next = queue.next(isLive: isTaken) {
+    while planned < limits.slots, count < limits.live, places.areLeft,
+      let next = queue.next(isLive: isTaken, now: context.now, withAside: places.areFree)
+    {
+      places.take()
       actions.append(.start(next))
       names.insert(ByteKey(next.job))
       planned += 1
       count += 1
-      total += 1
     }
-    return actions
+    return places.setAside.map(Action.setAside) + actions
+  }
+
+  /// The numbers of the runs that may be set aside, those that were planned first at the beginning.
+  private func mayBeSetAside(of resting: [JobRun], _ context: Context) -> [Int] {
+    let replaced = Set(runs.values.compactMap(\.replaces))
+    return resting.filter { run in
+      guard run.stage == .running, let entries = run.entries else { return false }
+      return entries.undelivered == 0 && run.known.unwanted == nil && run.replaces == nil
+        && !replaced.contains(run.number) && context.activity(run.number, entries) == .resting
+        && !context.isInProgress(run.number)
+    }.map(\.number)
   }
 
   /// The decisions about runs whose manifests are replaced. A replacement begins when the other run has ended.

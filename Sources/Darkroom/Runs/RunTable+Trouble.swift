@@ -81,9 +81,28 @@ extension RunTable {
 
   /// Returns the job of a run to the queue, and keeps what is known about the run.
   private mutating func retry(_ run: JobRun, _ job: LedgerJob) {
+    keepKnown(of: run, job)
+    queue.retry(.unfinished(job), order: run.order)
+  }
+
+  private mutating func keepKnown(of run: JobRun, _ job: LedgerJob) {
     knownRuns[job.runID] = run.known
     knownRuns[job.runID]?.order = run.order
-    queue.retry(.unfinished(job), order: run.order)
+  }
+
+  /// Returns a run that only waits to the queue, so that another can become live. It is planned again later, from the snapshot and
+  /// the ledger, like a run of an earlier process: its entries that were tried and not deferred count as not tried.
+  mutating func setAside(_ number: Int, _ context: Context) -> [Effect] {
+    guard var run = runs[number], let entries = run.entries, var job = run.accepted?.job else { return [] }
+    run.known.sourceTransfers = transfers(of: run, context)
+    run.known.hosts.ended = context.hostHolds(entries)
+    job.state = .running
+    let until = min(context.now + JobLimits.asideTime, context.deferredUntil(number) ?? .infinity)
+    defer {
+      keepKnown(of: run, job)
+      queue.setAside(job, order: run.order, file: run.file, until: until)
+    }
+    return [.removeEntries(run: number)] + remove(number)
   }
 
   /// Plans a run with an unreadable index again later, from the snapshot and the ledger, like a run of an earlier

@@ -102,6 +102,8 @@ struct RunTable {
     var activity: (Int, RunEntries) -> RunEntries.Activity = { _, _ in .busy }
     /// Whether operations of a run are in progress.
     var isInProgress: (Int) -> Bool = { _ in false }
+    /// When the next deferred entry of a run is due, as `Clock.monotonicSeconds`; nil without one.
+    var deferredUntil: (Int) -> Double? = { _ in nil }
     /// The requests that were sent for a run since its entries were added.
     var transfers: (Int) -> Transfers = { _ in Transfers() }
     /// The holds of the hosts of a run.
@@ -187,6 +189,7 @@ struct RunTable {
     case .cancel(let number): return cancel(number, context)
     case .record(let number): return recordRest(number, context)
     case .finish(let number): return finish(number, context)
+    case .setAside(let number): return setAside(number, context)
     }
   }
 

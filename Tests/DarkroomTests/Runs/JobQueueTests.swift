@@ -50,6 +50,39 @@ import TestSupport
     }
   }
 
+  @Test func `jobs that were set aside become live after all others, or when their time is over`() throws {
+    var queue = try Self.queue(.watch, unfinished: [Self.job])
+    Self.scan(&queue, [])
+    for (name, end) in [("a", 30.0), ("b", 20)] {
+      queue.setAside(LedgerJob(runID: name, name: name, details: "{}"), order: 1, file: nil, until: end)
+    }
+    Self.scan(&queue, [Self.manifest("x.txt")])
+    func next(_ now: Double, withAside: Bool) -> String? {
+      queue.next(isLive: { _ in false }, now: now, withAside: withAside)?.job
+    }
+    #expect(queue.asideEnd(after: 0) == 20 && queue.asideEnd(after: 20) == 30)
+    #expect(next(0, withAside: false) == "old")
+    #expect(next(20, withAside: false) == "b")
+    #expect(next(0, withAside: true) == "x.txt")
+    #expect(next(0, withAside: false) == nil && !queue.isOver && !queue.isEmpty)
+    #expect(next(0, withAside: true) == "a")
+    #expect(queue.asideEnd(after: 0) == nil)
+  }
+
+  @Test func `a job that was set aside is not when its manifest is missing, or another waits for it`() throws {
+    var scan = InboxScan()
+    scan.manifests = [Self.manifest("a.txt", job: "a", size: 2)]
+    for (hasManifest, isSettled, isFirst) in [(true, false, false), (true, true, true), (false, false, true)] {
+      var queue = try Self.queue(.watch)
+      queue.setAside(LedgerJob(runID: "r", name: "a", details: "{}"), order: 1, file: FileName("a.txt"), until: 30)
+      queue.endAside(unlessIn: hasManifest ? scan : InboxScan())
+      queue.update(scan.manifests, settled: isSettled ? scan.manifests : [])
+      // That finds the manifest, and may let the job be first.
+      let next = queue.next(isLive: { _ in false }, withAside: false) ?? queue.next(isLive: { _ in false }, withAside: false)
+      #expect((next?.job == "a") == isFirst)
+    }
+  }
+
   @Test func `what holds a job ends with what there is of it`() throws {
     let file = Self.manifest("a.txt", job: "a")
     for (present, unexamined, isHeld) in [

@@ -49,6 +49,7 @@ import TestSupport
       case .cancel(let number): "cancel \(number)"
       case .record(let number): "record \(number)"
       case .finish(let number): "finish \(number)"
+      case .setAside(let number): "set aside \(number)"
       }
     }
   }
@@ -164,6 +165,58 @@ import TestSupport
       let more = try Self.actions(&queue, waiting + [try Self.live(5)], limits: limits, activity: activity, of: 1...4)
       #expect(more == [], "no more than that")
     }
+  }
+
+  @Test func `when too many jobs only wait, the first of them are set aside for others`() throws {
+    let limits = JobLimits(slots: 2, live: 2, total: 4)
+    let live = try (1...4).map { try Self.live($0) }
+    var queue = try Self.queue("a", "b", "c")
+    func actions(_ live: [JobRun], _ activity: RunEntries.Activity = .resting, of waiting: ClosedRange<Int> = 2...4) throws
+      -> [String]
+    {
+      try Self.actions(&queue, live, limits: limits, activity: activity, of: waiting)
+    }
+    #expect(try actions(live) == ["set aside 2", "a"], "one slot is taken")
+    #expect(try actions(live, of: 1...4) == ["set aside 1", "set aside 2", "b", "c"])
+    #expect(try actions(live, of: 1...4) == [], "nothing wants to become live")
+    for activity in [RunEntries.Activity.idle, .busy] {
+      queue = try Self.queue("a")
+      #expect(try actions(live, activity, of: 1...4) == [])
+    }
+  }
+
+  @Test(arguments: [JobRun.SamplePhase.list, .waiting, .ends, .reports])
+  func `only jobs whose entries are processed are set aside`(phase: JobRun.SamplePhase) throws {
+    var queue = try Self.queue("a")
+    let live = [try Self.live(1, phase), try Self.live(2)]
+    let actions = try Self.actions(
+      &queue, live, limits: JobLimits(slots: 9, live: 9, total: 2), activity: .resting, of: 1...2)
+    #expect(actions.filter { !$0.hasPrefix("begin") } == ["set aside 2", "a"])
+  }
+
+  @Test func `what is cancelled, replaced, replaces or is being delivered is not set aside`() throws {
+    var live = try (1...5).map { try Self.live($0) }
+    live[0].known.unwanted = .removed
+    live[1].entries?.undelivered = 1
+    live[2].replaces = 4
+    var queue = try Self.queue("a")
+    let actions = try Self.actions(
+      &queue, live, limits: JobLimits(slots: 9, live: 9, total: 5), activity: .resting, of: 1...5)
+    #expect(actions.contains("set aside 5") && actions.count { $0.hasPrefix("set aside") } == 1)
+  }
+
+  @Test func `a job that is to be cancelled, or a replacement, becomes live in the place of one that only waits`() throws {
+    let limits = JobLimits(slots: 1, live: 1, total: 2)
+    var queue = try Self.queue("a")
+    queue.cancelled = ["r0"]
+    let live = [try Self.live(1), try Self.live(2, file: "a.txt")]
+    #expect(try Self.actions(&queue, live, limits: limits, activity: .resting, of: 1...2) == ["set aside 1", "a"])
+    let manifest = InboxScan.Manifest(file: "a.txt", job: "live 2", identity: .sample(size: 2))
+    queue = JobQueue(goal: .watch, unfinished: [])
+    queue.liveFiles = [FileName("a.txt")]
+    queue.update(queue.fresh(of: [manifest]), settled: [manifest])
+    #expect(
+      try Self.actions(&queue, live, limits: limits, activity: .resting, of: 1...2) == ["set aside 1", "live 2 for 2"])
   }
 
   @Test(arguments: [false, true])

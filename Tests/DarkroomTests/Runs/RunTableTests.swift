@@ -345,6 +345,31 @@ import Transfer
     #expect(job.runID == "run-1" && job.state == .running)
   }
 
+  @Test(arguments: [(nil, 700.0), (130, 130), (5000, 700)])
+  mutating func `a run that is set aside is planned again in its turn, with what is known of it`(
+    deferredUntil: Double?, end: Double
+  ) throws {
+    add(try .sample(1, file: "a.txt"))
+    var transfers = Transfers()
+    transfers.add(.init(requests: 3), of: "http://h")
+    let hold = HostHold(cause: "refused", host: "http://h", began: 1, ended: 2)
+    context.transfers = { [transfers] _ in transfers }
+    context.hostHolds = { _ in [hold] }
+    context.deferredUntil = { _ in deferredUntil }
+    #expect(perform(.setAside(1)) == ["remove entries of 1", "release", "close log of 1", "reuse index"])
+    #expect(table.runs.isEmpty && !table.queue.isOver && table.queue.asideEnd(after: 100) == end)
+    #expect(table.queue.next(isLive: { _ in false }, now: end - 1, withAside: false) == nil)
+    guard case .unfinished(let job)? = table.queue.next(isLive: { _ in false }, now: end, withAside: false) else {
+      return #expect(Bool(false))
+    }
+    #expect(job.runID == "run-1" && job.state == .running)
+    #expect(table.start(.unfinished(job), context).map(Self.name) == ["plan 1"])
+    let (_, manifest) = try #require(try JobRun.sample(1, file: "a.txt").accepted)
+    _ = step(.accepted(job, manifest), of: 1)
+    let run = try #require(table.runs[1])
+    #expect(run.known.hosts.ended == [hold] && run.known.sourceTransfers == transfers && run.order == 1)
+  }
+
   @Test mutating func `what is reported of a run that is not live any more changes nothing`() throws {
     let (job, manifest) = try #require(try JobRun.sample(1).accepted)
     for event in [
