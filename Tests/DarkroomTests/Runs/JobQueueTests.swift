@@ -78,7 +78,8 @@ import TestSupport
       queue.endAside(unlessIn: hasManifest ? scan : InboxScan())
       queue.update(scan.manifests, settled: isSettled ? scan.manifests : [])
       // That finds the manifest, and may let the job be first.
-      let next = queue.next(isLive: { _ in false }, withAside: false) ?? queue.next(isLive: { _ in false }, withAside: false)
+      let next =
+        queue.next(isLive: { _ in false }, withAside: false) ?? queue.next(isLive: { _ in false }, withAside: false)
       #expect((next?.job == "a") == isFirst)
     }
   }

@@ -171,7 +171,8 @@ import TestSupport
     let limits = JobLimits(slots: 2, live: 2, total: 4)
     let live = try (1...4).map { try Self.live($0) }
     var queue = try Self.queue("a", "b", "c")
-    func actions(_ live: [JobRun], _ activity: RunEntries.Activity = .resting, of waiting: ClosedRange<Int> = 2...4) throws
+    func actions(_ live: [JobRun], _ activity: RunEntries.Activity = .resting, of waiting: ClosedRange<Int> = 2...4)
+      throws
       -> [String]
     {
       try Self.actions(&queue, live, limits: limits, activity: activity, of: waiting)
@@ -205,7 +206,9 @@ import TestSupport
     #expect(actions.contains("set aside 5") && actions.count { $0.hasPrefix("set aside") } == 1)
   }
 
-  @Test func `a job that is to be cancelled, or a replacement, becomes live in the place of one that only waits`() throws {
+  @Test func `a job that is to be cancelled, or a replacement, becomes live in the place of one that only waits`()
+    throws
+  {
     let limits = JobLimits(slots: 1, live: 1, total: 2)
     var queue = try Self.queue("a")
     queue.cancelled = ["r0"]
