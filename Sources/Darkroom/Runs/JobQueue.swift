@@ -204,7 +204,9 @@ struct JobQueue {
   }
 
   /// Whether there may be a replacement for a live job's manifest.
-  var mayReplace: Bool { scan?.changed.isEmpty == false || unfinished.contains(where: isCovered) }
+  var mayReplace: Bool {
+    scan?.changed.isEmpty == false || unfinished.contains { isCovered($0) && aside[$0.runID] == nil }
+  }
 
   /// Removes and returns a settled manifest, or an unfinished job, whose file replaces that of a live job; nil when
   /// there is none.

@@ -71,39 +71,45 @@ extension RunTable {
     let live = inOrder
     let gate = context.gate
     let slots = RunSlots(context, resumedAt: resumedAt)
-    let held = live.filter(slots.has)
+    // There may be thousands of runs that only wait.
+    var (resting, others): ([Int], [JobRun]) = ([], [])
+    for run in live {
+      if slots.rests(run) { resting.append(run.number) } else { others.append(run) }
+    }
+    let held = others.filter(slots.has)
     let isDue = { (run: JobRun) in (context.holds[.ending(run.number)]?.due ?? 0) <= context.now }
-    let done = live.filter { gate.mayReport && $0.mayFinish(isDue) }
+    let done = others.filter { gate.mayReport && $0.mayFinish(isDue) }
     lazy var firstNumbers = Dictionary(live.map { ($0.key, $0.number) }, uniquingKeysWith: { first, _ in first })
     // Runs of a job end in their order.
-    let unrecorded = live.filter { run in
+    let unrecorded = others.filter { run in
       gate.mayClose && run.isClosed && isDue(run) && !context.isInProgress(run.number)
         && (firstNumbers[run.key] == run.number || run.leavesNothing)
     }
     let cancelled = live.filter {
       gate.mayCancel && $0.known.unwanted != nil && !isToReplace($0) && ($0.waits || $0.isWorkedOn)
     }
-    let replaced = live.compactMap { $0.stage == .waiting ? $0.replaces : nil }
-    let ready = live.filter {
+    let replaced = others.compactMap { $0.stage == .waiting ? $0.replaces : nil }
+    let ready = others.filter {
       $0.waits && $0.known.unwanted == nil && $0.replaces == nil && !replaced.contains($0.number)
     }
     // The source of a replacement is downloaded beside the run that it replaces, in that run's slot.
-    let sources = live.filter { gate.mayPlan && $0.stage == .unlisted && $0.replaces != nil }
+    let sources = others.filter { gate.mayPlan && $0.stage == .unlisted && $0.replaces != nil }
     let free = gate.mayPlan ? max(0, limits.slots - held.count { $0.stage != .planning }) : 0
     let begun = ready.prefix(free) + sources
     var actions = done.map { Action.finish($0.number) } + unrecorded.map { Action.record($0.number) }
     actions += cancelled.map { Action.cancel($0.number) }
     actions += begun.map { Action.begin($0.number) } + replacements(live, gate)
     guard gate.mayPlan else { return actions }
-    var names = Set(live.map(\.key))
+    lazy var names = Set(live.map(\.key))
     func isLive(_ job: String) -> Bool { names.contains(ByteKey(job)) }
     func isHeld(_ job: String) -> Bool { context.holds.isHeld(.planning(ByteKey(job)), now: context.now) }
     func isTaken(_ job: String) -> Bool { isLive(job) || isHeld(job) }
     var planned = ready.count - begun.count + sources.count + held.count { $0.stage == .planning }
-    let resting = live.filter(slots.rests)
-    var count = live.count - resting.count
+    var count = others.count
     let isFull = live.count >= limits.total
-    var places = Places(free: limits.total - live.count, resting: isFull ? mayBeSetAside(of: resting, context) : [])
+    var places = Places(
+      free: limits.total - live.count,
+      resting: isFull ? mayBeSetAside(of: resting, limit: 2 * limits.slots, context) : [])
     while places.areLeft, let next = queue.nextCancelled(isLive: isTaken) {
       places.take()
       actions.append(.start(next))
@@ -130,15 +136,19 @@ extension RunTable {
     return places.setAside.map(Action.setAside) + actions
   }
 
-  /// The numbers of the runs that may be set aside, those that were planned first at the beginning.
-  private func mayBeSetAside(of resting: [JobRun], _ context: Context) -> [Int] {
+  /// The first of the runs that may be set aside.
+  private func mayBeSetAside(of resting: [Int], limit: Int, _ context: Context) -> [Int] {
     let replaced = Set(runs.values.compactMap(\.replaces))
-    return resting.filter { run in
-      guard run.stage == .running, let entries = run.entries else { return false }
-      return entries.undelivered == 0 && run.known.unwanted == nil && run.replaces == nil
-        && !replaced.contains(run.number) && context.activity(run.number, entries) == .resting
-        && !context.isInProgress(run.number)
-    }.map(\.number)
+    var found: [Int] = []
+    for case let run? in resting.lazy.map({ runs[$0] }) where run.stage == .running {
+      if found.count >= limit { break }
+      guard let entries = run.entries, entries.undelivered == 0, run.known.unwanted == nil, run.replaces == nil,
+        !replaced.contains(run.number), context.activity(run.number, entries) == .resting,
+        !context.isInProgress(run.number)
+      else { continue }
+      found.append(run.number)
+    }
+    return found
   }
 
   /// The decisions about runs whose manifests are replaced. A replacement begins when the other run has ended.
