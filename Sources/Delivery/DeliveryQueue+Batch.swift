@@ -121,13 +121,27 @@ extension DeliveryQueue {
 
   /// Moves a report to its final name, after all rows are in the log beside it.
   /// - Returns: The new paths of files of others that had the names of documents.
-  private func place(_ report: ReportDelivery) throws(SystemError) -> [String] {
-    do throws(SystemError) {
+  private func place(_ report: ReportDelivery) throws -> [String] {
+    var moved: String?
+    do {
       try logs.flush(report.run.number)
-    } catch  where error.cause.isOfMachine {
+      moved = try replaceMissingLog(of: report)
+    } catch  where error.isOfMachine || error.isDamageOfLedger {
       throw error
     } catch {}
-    return try report.place()
+    return try [moved].compactMap { $0 } + report.place()
+  }
+
+  /// Writes a run's log again, if somebody has moved it away, or the folder that it was in.
+  /// - Returns: The new path of what has its name now; nil when nothing has.
+  private func replaceMissingLog(of report: ReportDelivery) throws -> String? {
+    let (run, log) = (report.run, EntriesLogFile(run: report.run, ledger: ledger))
+    guard report.outcome.counts.total > 0, !run.isInHistory, try !log.isInPlace(logs.file(of: run.number)) else {
+      return nil
+    }
+    // A consumer may have taken all of it already.
+    if report.isRepeated, try report.isPlaced() { return nil }
+    return try log.write(isSynced: true)
   }
 
   /// - Returns: The folders that could not be synced, with the errors. Missing folders are skipped.

@@ -69,6 +69,9 @@ final class EntriesLogs: Sendable {
   /// Closes a run's file.
   func close(_ run: Int) { logs.withLock { $0[run] = nil } }
 
+  /// A run's file; nil when it is closed.
+  func file(of run: Int) -> OpenFile? { logs.withLock { $0[run]?.file } }
+
   /// Closes a run's file until the next line.
   func rest(_ run: Int) { logs.withLock { $0[run]?.file = nil } }
 

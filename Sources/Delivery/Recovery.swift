@@ -31,9 +31,9 @@ package struct Recovery {
   }
 
   /// Completes deliveries that had begun, and marks ended entries in the index.
-  /// - Returns: The sums of the durable rows.
+  /// - Returns: The sums of the durable rows, and the new path of a file of somebody else's that had the name of the log.
   /// - Throws: `SystemError`, `SQLiteError`.
-  package func recover() throws -> JobTally {
+  package func recover() throws -> (tally: JobTally, movedAway: String?) {
     var folders: Set<ByteKey> = []
     let completed = try ledger.intended(run: run.runID).map { try complete($0, &folders) }
     for folder in folders { try run.folder.syncIfThere(folder.text) }
@@ -41,8 +41,9 @@ package struct Recovery {
     // Only after the commit, because an intent without its staged file means that the file was delivered.
     for entry in completed { run.staging.removeFiles(of: entry.position) }
     var tally = JobTally()
-    let log = try run.staging.create(run.staging.document("entries.jsonl"))
-    try ledger.eachEndedPage(run: run.runID) { page in
+    // What has ended of a shard is what its log says, whatever becomes of the ledger.
+    let isShard = run.folder.pictures != nil
+    let movedAway = try EntriesLogFile(run: run, ledger: ledger).write(isSynced: isShard) { page in
       var succeeded: [Int] = []
       for entry in page {
         let row = try ReportRow(parsing: entry.row)
@@ -50,20 +51,12 @@ package struct Recovery {
         sources?.add(row)
         if index.hasDependencies, row.state == .filtered { succeeded.append(entry.position) }
       }
-      try log.write(page.map { $0.row + "\n" }.joined())
       try index.fill {
         for entry in page { try index.markEnded(entry.position) }
         for position in succeeded { try index.dependencySucceeded(position) }
       }
     }
-    // What has ended of a shard is what its log says, whatever becomes of the ledger.
-    let isShard = run.folder.pictures != nil
-    if isShard { try log.sync() }
-    // The log is replaced, since its last lines may be missing or incomplete.
-    try run.staging.open().rename(
-      Folder.name(of: log.path), to: run.folder.createDurably(), as: Folder.name(of: run.folder.entriesLog))
-    if isShard { try run.folder.open().sync() }
-    return tally
+    return (tally, movedAway)
   }
 
   /// Completes the delivery of an entry.

@@ -60,7 +60,7 @@ extension FailureCode {
       Explanation(
         cause: "a file has the output's name that this job has not delivered, as far as the ledger knows, or that "
           + "was changed since; it was not changed",
-        remedy: "move that file out of the job's images folder, or give the entry another `name`")
+        remedy: "move the file that the message names away, or give the entry another `name`")
     case .dependencyFailed:
       Explanation(
         cause: "an entry that must succeed first (`after`) did not; the message names it, and the one that failed by "

@@ -256,7 +256,8 @@ struct JobPlanner: Sendable {
     let recovery = Recovery(
       run: run, ledger: ledger, index: index, hasFailures: earlier.hasFailures, sources: sources,
       givesUp: task.isUnwanted)
-    let tally = try job.state == .accepted ? JobTally() : recovery.recover()
+    let (tally, movedAway) = try job.state == .accepted ? (JobTally(), nil) : recovery.recover()
+    if let movedAway { earlier.movedAway.append(movedAway) }
     if earlier.hasOutputs { try copyOutputs(of: job, to: index) }
     var start = isAccepted ? try self.start(of: job, run, index, isReplacement: task.isReplacement) : Plan.Start()
     start.names = changedNames

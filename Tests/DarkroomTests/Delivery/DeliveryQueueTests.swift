@@ -275,6 +275,33 @@ import TestSupport
     #expect(try deliveries.log(run).map(\.index) == [0, 1])
   }
 
+  /// What becomes of the log while the run goes on.
+  enum Loss: CaseIterable { case none, removed, folderMoved, replaced }
+
+  @Test(arguments: Loss.allCases, [false, true])
+  func `the log is complete when the report is there, whatever has become of it`(loss: Loss, isClosed: Bool) throws {
+    let run = try deliveries.run(1)
+    for position in 0..<2 { deliveries.queue.deliver(try deliveries.filtered(position, of: run), isUrgent: true) }
+    _ = deliveries.wait(records: 2)
+    if isClosed { deliveries.queue.rest(run: 1) }
+    let folder = deliveries.root.file("out/job-1")
+    switch loss {
+    case .none: break
+    case .removed: try Folder.removeFile(folder + "/entries.jsonl")
+    case .folderMoved: try Folder.rename(folder, to: deliveries.root.file("taken"))
+    case .replaced:
+      try Folder.removeFile(folder + "/entries.jsonl")
+      try deliveries.root.write("theirs", as: "out/job-1/entries.jsonl")
+    }
+    deliveries.queue.deliver(try deliveries.report(run))
+    let outcome = try #require(deliveries.wait(reports: 1).reported[1]).get()
+    // Whether a file is the run's is not asked when none is open.
+    if loss == .replaced, isClosed { return #expect(outcome.movedAway.isEmpty) }
+    #expect(try deliveries.log(run).map(\.index).sorted() == [0, 1])
+    #expect(outcome.movedAway.count == (loss == .replaced ? 1 : 0))
+    for path in outcome.movedAway { #expect(try String(contentsOfFile: path, encoding: .utf8) == "theirs") }
+  }
+
   @Test func `a run whose log cannot be written is told of, and costs no other its log`() throws {
     let runs = try (1...2).map { try deliveries.run($0) }
     try deliveries.root.makeFolder("out/job-1/entries.jsonl")

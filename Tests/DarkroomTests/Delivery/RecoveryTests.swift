@@ -1,3 +1,4 @@
+import Foundation
 import Ledger
 import System
 import Testing
@@ -32,7 +33,7 @@ import TestSupport
 
     let recovery = Recovery(run: outbox.run, ledger: outbox.ledger, index: index)
     for _ in 0..<2 {
-      let tally = try recovery.recover()
+      let tally = try recovery.recover().tally
       #expect(tally.counts.total == 4 && tally.counts.filtered == 2 && tally.counts.failed == 2)
       #expect(tally.bytes.written == 6 && tally.bytes.downloaded == 30)
     }
@@ -49,6 +50,29 @@ import TestSupport
     #expect(try log.split(separator: "\n").map { try ReportRow(parsing: String($0)) } == rows)
   }
 
+  @Test(arguments: [
+    ("theirs\n", true), ("theirs", true), (#"{"index":0,"name":"an"#, false), ("", false),
+    (#"{"index":0,"name":"another"}"# + "\n", true),
+  ])
+  func `somebody else's file under the name of the log is kept`(text: String, isKept: Bool) throws {
+    let index = try JobIndex(creating: .memory)
+    try index.fill { for position in 0..<2 { try index.insert(.sample(position)) } }
+    let rows = (0..<2).map { ReportRow.sample($0, state: .failed).json.text }
+    for (position, row) in rows.enumerated() {
+      try outbox.ledger.commit([
+        .finish(LedgerEntry(position: position, delivery: nil, row: row), run: Outbox.runID, job: "job")
+      ])
+    }
+    let own = rows.map { $0 + "\n" }.joined()
+    for (present, isTheirs) in [(text, isKept), (rows[1] + "\n" + rows[0], false), (own, false)] {
+      try outbox.write(present, to: "entries.jsonl")
+      let moved = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover().movedAway
+      #expect((moved != nil) == isTheirs)
+      if let moved { #expect(try String(contentsOfFile: moved, encoding: .utf8) == present) }
+      #expect(outbox.text("entries.jsonl") == own)
+    }
+  }
+
   @Test("an intent whose staged file is gone counts as delivered, and the picture that took its place is not ours")
   func replaced() throws {
     let index = try JobIndex(creating: .memory)
@@ -60,7 +84,7 @@ import TestSupport
       try outbox.ledger.commit([.intend(entry, run: Outbox.runID)])
     }
     try outbox.write("theirs", to: "images/1.jpg")
-    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover()
+    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover().tally
     #expect(tally.counts.filtered == 1 && tally.counts.failed == 1)
     #expect(outbox.text("images/0.jpg") == nil && outbox.text("images/1.jpg") == "theirs")
   }
@@ -92,7 +116,7 @@ import TestSupport
       let entry = LedgerEntry(position: position, delivery: delivery, row: row.json.text)
       try outbox.ledger.commit([.intend(entry, run: Outbox.runID)])
     }
-    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover()
+    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover().tally
     #expect(tally.counts.filtered == 5)
     let found = try (0..<5).map { outbox.text(JobFolder.path(of: .preview, try name($0))) }
     #expect(found == ["small", "small", "theirs", nil, "old"])
@@ -119,7 +143,7 @@ import TestSupport
       try outbox.ledger.commit([.intend(entry, run: Outbox.runID)])
     }
     let disk = try SmallDisk(over: outbox.root.makeFolder("out/job/images/0"), in: outbox.root, kilobytes: 64)
-    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover()
+    let tally = try Recovery(run: outbox.run, ledger: outbox.ledger, index: index).recover().tally
     withExtendedLifetime(disk) {}
     #expect(tally.counts.filtered == 1 && tally.counts.failed == 1)
     var rows: [ReportRow] = []
