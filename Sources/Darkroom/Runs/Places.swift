@@ -3,13 +3,13 @@ struct Places {
   /// How many more runs may be live; negative when the limit was lowered.
   private var free: Int
 
-  /// The runs that may be set aside, the next one first.
-  private var resting: ArraySlice<Int>
+  /// The runs that may be set aside, the next one first. Default: none.
+  var resting: ArraySlice<Int> = []
 
   /// The runs that are set aside.
   private(set) var setAside: [Int] = []
 
-  init(free: Int, resting: [Int]) { (self.free, self.resting) = (free, resting[...]) }
+  init(free: Int) { self.free = free }
 
   /// Whether a place is free.
   var areFree: Bool { free > 0 }
@@ -25,7 +25,4 @@ struct Places {
       setAside.append(number)
     }
   }
-
-  /// Keeps a run from being set aside.
-  mutating func keep(_ number: Int) { resting.removeAll { $0 == number } }
 }

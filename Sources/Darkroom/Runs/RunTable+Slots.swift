@@ -100,16 +100,24 @@ extension RunTable {
     actions += cancelled.map { Action.cancel($0.number) }
     actions += begun.map { Action.begin($0.number) } + replacements(live, gate)
     guard gate.mayPlan else { return actions }
+    let planned = ready.count - begun.count + sources.count + held.count { $0.stage == .planning }
+    var places = Places(free: limits.total - live.count)
+    if !places.areFree { places.resting = mayBeSetAside(of: resting, limit: 2 * limits.slots, context) }
+    let starts = starts(
+      beside: live, in: &places, ahead: min(limits.slots - planned, limits.live - others.count), context)
+    return places.setAside.map(Action.setAside) + actions + starts
+  }
+
+  /// The jobs that become live, which are taken from the queue: those to cancel, replacements, and others.
+  /// - Parameter limit: The most others.
+  private mutating func starts(
+    beside live: [JobRun], in places: inout Places, ahead limit: Int, _ context: Context
+  ) -> [Action] {
     lazy var names = Set(live.map(\.key))
     func isLive(_ job: String) -> Bool { names.contains(ByteKey(job)) }
     func isHeld(_ job: String) -> Bool { context.holds.isHeld(.planning(ByteKey(job)), now: context.now) }
     func isTaken(_ job: String) -> Bool { isLive(job) || isHeld(job) }
-    var planned = ready.count - begun.count + sources.count + held.count { $0.stage == .planning }
-    var count = others.count
-    let isFull = live.count >= limits.total
-    var places = Places(
-      free: limits.total - live.count,
-      resting: isFull ? mayBeSetAside(of: resting, limit: 2 * limits.slots, context) : [])
+    var actions: [Action] = []
     while places.areLeft, let next = queue.nextCancelled(isLive: isTaken) {
       places.take()
       actions.append(.start(next))
@@ -120,26 +128,26 @@ extension RunTable {
       let next = queue.nextReplacement(of: files, isLive: isLive, isHeld: isHeld),
       let old = files.removeValue(forKey: next.file)
     {
-      places.keep(old.number)
+      places.resting.removeAll { $0 == old.number }
       places.take()
       actions.append(.startReplacement(next.source, of: old.number))
     }
-    while planned < limits.slots, count < limits.live, places.areLeft,
+    var left = limit
+    while left > 0, places.areLeft,
       let next = queue.next(isLive: isTaken, now: context.now, withAside: places.areFree)
     {
       places.take()
       actions.append(.start(next))
       names.insert(ByteKey(next.job))
-      planned += 1
-      count += 1
+      left -= 1
     }
-    return places.setAside.map(Action.setAside) + actions
+    return actions
   }
 
   /// The first of the runs that may be set aside.
-  private func mayBeSetAside(of resting: [Int], limit: Int, _ context: Context) -> [Int] {
+  private func mayBeSetAside(of resting: [Int], limit: Int, _ context: Context) -> ArraySlice<Int> {
     let replaced = Set(runs.values.compactMap(\.replaces))
-    var found: [Int] = []
+    var found: ArraySlice<Int> = []
     for case let run? in resting.lazy.map({ runs[$0] }) where run.stage == .running {
       if found.count >= limit { break }
       guard let entries = run.entries, entries.undelivered == 0, run.known.unwanted == nil, run.replaces == nil,
