@@ -73,6 +73,12 @@ import Testing
     #expect(try fixture.code(of: grid(width, of: tile)) == code)
   }
 
+  @Test func `a grid of pictures that are the same, whose data libavif writes once, is read`() throws {
+    let bytes = try make("avifenc(Image.new('RGB', (512, 512), 'white'), sys.argv[1], '--grid', '2x2')")
+    #expect(bytes.count < 2000, "they have their data together")
+    #expect(try fixture.code(of: bytes) == nil)
+  }
+
   private func box(_ type: String, _ content: [UInt8]) -> [UInt8] {
     [UInt8](bigEndian: 8 + content.count, count: 4) + Array(type.utf8) + content
   }

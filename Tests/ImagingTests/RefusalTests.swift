@@ -36,6 +36,15 @@ import Testing
     #expect(throws: ImagingError.self) { try probe(fixture.folder.file("source")) }
   }
 
+  @Test("a JPEG whose height is behind its picture is intact, and not supported")
+  func heightBehindPicture() throws {
+    let fixture = try PassFixture()
+    var bytes = try PassFixture.bytes(PassFixture.sample("chelsea.jpg"))
+    let frame = try #require(bytes.firstRange(of: [0xFF, 0xC0]) ?? bytes.firstRange(of: [0xFF, 0xC2])).upperBound
+    bytes.replaceSubrange(frame + 3..<frame + 5, with: [0, 0])
+    #expect(try fixture.code(of: bytes) == .unsupportedFormat)
+  }
+
   @Test(
     "formats whose decoders only workers have are refused by name elsewhere, but can be copied",
     arguments: ["GIF", "BMP", "TIFF", "AVIF"])

@@ -15,7 +15,8 @@ struct HEIFContainer {
   let pixels, largestCodedPixels: Int
   /// The least columns and rows of those that it is made of.
   let smallestCodedSize: PictureSize
-  /// The bytes of all items.
+  /// The bytes of all items. A grid of cells that are the same may have their data once: more than twice the file's is read of small
+  /// files only.
   let dataBytes: Int
   let items: HEIFItems
   /// The boxes of the file, in its order.
@@ -173,7 +174,7 @@ struct HEIFContainer {
   private static func dataBytes(
     of extents: [Range<Int64>], in places: [Range<Int64>]
   ) throws(ImagingError) -> Int {
-    let most = 2 * places.reduce(0) { $0 + $1.count }
+    let most = max(2 * places.reduce(0) { $0 + $1.count }, 1 << 20)
     var bytes = 0
     for extent in extents {
       guard extent.count <= most - bytes else { throw .heif("its items share their data") }

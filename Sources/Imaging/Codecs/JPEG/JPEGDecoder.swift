@@ -95,8 +95,9 @@ final class JPEGDecoder: RowDecoder, PlaneDecoder {
     }
   }
 
-  /// The reductions for which the library has vector code; a transform of fewer coefficients takes less time.
-  let reductions = [1, 2, 4]
+  /// The reductions for which the library has vector code; a transform of fewer coefficients takes less time. None for pictures
+  /// with a third or a quarter of the columns or rows of chroma, which are reduced again.
+  var reductions: [Int] { max(codec.pointee.max_h_samp_factor, codec.pointee.max_v_samp_factor) > 2 ? [] : [1, 2, 4] }
 
   func reduce(toEighths eighths: Int) {
     codec.pointee.scale_num = UInt32(eighths)

@@ -22,7 +22,8 @@ final class JPEGFailure {
       case Int32(JERR_OUT_OF_MEMORY.rawValue), Int32(JERR_IMAGE_TOO_BIG.rawValue),
         Int32(JERR_WIDTH_OVERFLOW.rawValue):
         .imageTooLarge
-      case Int32(JERR_SOF_UNSUPPORTED.rawValue), Int32(JERR_BAD_PRECISION.rawValue),
+      // Without a height in its header the picture is followed by it.
+      case Int32(JERR_EMPTY_IMAGE.rawValue), Int32(JERR_SOF_UNSUPPORTED.rawValue), Int32(JERR_BAD_PRECISION.rawValue),
         Int32(JERR_CONVERSION_NOTIMPL.rawValue), Int32(JERR_ARITH_NOTIMPL.rawValue),
         Int32(JERR_CCIR601_NOTIMPL.rawValue), Int32(JERR_FRACT_SAMPLE_NOTIMPL.rawValue):
         .unsupportedFormat

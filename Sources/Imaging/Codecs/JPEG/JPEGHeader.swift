@@ -127,7 +127,9 @@ struct JPEGHeader {
     width = try number(2)
     let count = try number(1)
     guard !hasFrame else { throw .jpeg("Invalid JPEG file structure: two SOF markers") }
-    guard width > 0, height > 0, count > 0 else { throw .jpeg("Empty JPEG image (DNL not supported)") }
+    guard width > 0, height > 0, count > 0 else {
+      throw .jpeg("Empty JPEG image (DNL not supported)", code: .unsupportedFormat)
+    }
     guard length == 8 + 3 * count else { throw Self.wrongLength }
     for _ in 0..<count {
       let (id, factors, _) = (try number(1), try number(1), try number(1))
