@@ -46,9 +46,15 @@ struct EntriesLogFile {
     return moved
   }
 
-  /// The first line of what has the name: a row, if it is the run's. The only line is left out when it is incomplete, as after a crash.
-  /// - Returns: nil when nothing has the name.
+  /// The first line of what has the name: a row, if it is the run's.
+  /// - Returns: nil when nothing has the name; empty for what a crash has left of a row, which may have no end, or the zeros of blocks
+  ///   that were not written before the power failed.
   private func firstLine(in job: OpenFolder) throws(SystemError) -> [UInt8]? {
+    guard let line = try firstBytes(in: job) else { return nil }
+    return line.contains(0) ? [] : line
+  }
+
+  private func firstBytes(in job: OpenFolder) throws(SystemError) -> [UInt8]? {
     guard try job.status(of: name)?.kind == .file else { return nil }
     var line: [UInt8] = []
     do throws(SystemError) {

@@ -52,6 +52,7 @@ import TestSupport
 
   @Test(arguments: [
     ("theirs\n", true), ("theirs", true), (#"{"index":0,"name":"an"#, false), ("", false),
+    ("\0\0\0\n{}\n", false), (#"{"index":0,"\#u{0}\#u{0}"# + "\n", false), ("\0\0", false),
     (#"{"index":0,"name":"another"}"# + "\n", true),
   ])
   func `somebody else's file under the name of the log is kept`(text: String, isKept: Bool) throws {
